@@ -1,0 +1,1 @@
+"""callgraph room: see docs/architecture.md."""

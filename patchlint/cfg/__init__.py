@@ -1,0 +1,1 @@
+"""cfg room: see docs/architecture.md."""

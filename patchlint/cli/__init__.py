@@ -1,0 +1,1 @@
+"""cli room: see docs/architecture.md."""

@@ -1,0 +1,1 @@
+"""dataflow room: see docs/architecture.md."""

@@ -1,0 +1,72 @@
+"""What a call does: the values that connect API models, callee bodies and the path engine.
+
+A result is classed by three bits, the same for integers and pointers:
+``NEG`` (negative, or an ERR_PTR), ``ZERO`` (0, false, NULL), ``POS`` (positive, true, a valid pointer).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+NEG = 1
+ZERO = 2
+POS = 4
+ANY = 7
+
+Action = Literal["acquire", "release", "take", "tag", "set"]
+"""acquire/release: a hold on ``place``.  take: every hold on ``place`` leaves with the callee (stored, queued, consumed).
+tag: the value at ``place`` gets the tag ``resource``.  set: the out-parameter at ``place`` is written (fresh value)."""
+
+
+class Place(NamedTuple):
+    """Where an effect acts: ``root`` is "result", "arg" (then ``index`` from 0) or "global"; ``deref`` says
+    that the thing is what the argument points to (out-parameter ``*arg``); ``path`` is a field below it."""
+
+    root: Literal["result", "arg", "global"]
+    index: int = 0
+    deref: bool = False
+    path: str = ""
+
+
+class Effect(NamedTuple):
+    """One thing a call does, when its result is in class ``when``."""
+
+    action: Action
+    resource: str
+    """Family of the resource: "of_node", "mutex", "rcu" ..., or the tag's name."""
+    place: Place
+    when: int = ANY
+    null_ok: bool = False
+    """For a release: silent for NULL."""
+    err_ok: bool = False
+    """For a release: silent for an ERR_PTR."""
+    frees: bool = False
+    """For a release or take: the object must not be used afterwards (kfree, consume)."""
+    context: str = ""
+    """For an acquire: what the hold makes of the context: "rcu", "atomic", "irq", "bh" ... ("" for nothing)."""
+    key: Place | None = None
+    """For a lock-like hold with a cookie (irq flags, srcu index): where the cookie is."""
+    flags: frozenset[str] = frozenset()
+    """Marks the checkers read: "maybe-last" (the drop may not be the last), "registers", "conditional" ..."""
+
+
+class Summary(NamedTuple):
+    """What a call of ``name`` does to its arguments, its result and the context.
+
+    ``args`` gives for each argument "borrow" (not kept), "take" (kept or consumed, any result), "unknown";
+    arguments past its end are ``rest``.  ``result`` is the mask of classes the result may be in;
+    ``returns_arg`` the argument that it returns (-1: none).  ``sleeps`` is "no", "yes", "unknown" or
+    "argN" (argument N from 0 holds gfp flags that decide).
+    """
+
+    name: str
+    effects: tuple[Effect, ...] = ()
+    args: tuple[str, ...] = ()
+    rest: str = "unknown"
+    result: int = ANY
+    returns_arg: int = -1
+    never_returns: bool = False
+    sleeps: str = "unknown"
+    origin: Literal["model", "body", "pattern"] = "model"
+    where: str = ""
+    """file:line of the definition it was read from, for traces."""

@@ -1,0 +1,1 @@
+"""host room: see docs/architecture.md."""

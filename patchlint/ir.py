@@ -1,0 +1,394 @@
+"""The C of one function as plain values: what ``syntax`` hands to ``cfg`` and the checkers.
+
+Named tuples, not dataclasses: a review builds some hundred thousand of them, and a tuple costs a
+third of a frozen dataclass.  Dispatch on ``type(node)``.  ``pos`` is a byte offset into the
+original source of the file (line and column come from :class:`LineTable`).  Transparent
+wrappers (parentheses) are gone.  Macro invocations are calls; the names are those in the text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+# ---------------------------------------------------------------- expressions
+
+
+class Name(NamedTuple):
+    """An identifier: variable, constant, enumerator or function."""
+
+    id: str
+    pos: int
+
+
+class Num(NamedTuple):
+    """A number or character constant; ``value`` is None when it cannot be told (floats)."""
+
+    value: int | None
+    text: str
+    pos: int
+
+
+class Str(NamedTuple):
+    """A string literal (joined with its neighbours)."""
+
+    text: str
+    pos: int
+
+
+class Call(NamedTuple):
+    """``name(args)``; ``name`` is "" for a call through an expression, then see ``func``.
+
+    ``func`` is always there: Name(name) for direct calls, Member for ``ops->open(...)``.
+    """
+
+    name: str
+    func: Expr
+    args: tuple[Expr, ...]
+    pos: int
+    end: int
+
+
+class TypeArg(NamedTuple):
+    """A type where an expression is expected: ``struct foo`` in ``container_of(p, struct foo, m)``."""
+
+    text: str
+    pos: int
+
+
+class Member(NamedTuple):
+    """``base.field`` or, with ``arrow``, ``base->field``."""
+
+    base: Expr
+    field: str
+    arrow: bool
+    pos: int
+
+
+class Index(NamedTuple):
+    """``base[index]``."""
+
+    base: Expr
+    index: Expr
+    pos: int
+
+
+class Unary(NamedTuple):
+    """``op operand``; op is one of ``! - ~ + * & ++ --`` or the postfix forms ``p++ p--``; ``&&`` takes a label's address."""
+
+    op: str
+    operand: Expr
+    pos: int
+
+
+class Binary(NamedTuple):
+    """``left op right`` including ``&&``, ``||`` and ``,``."""
+
+    op: str
+    left: Expr
+    right: Expr
+    pos: int
+
+
+class Assign(NamedTuple):
+    """``target op value`` with op ``=``, ``+=``, ``|=`` ..."""
+
+    op: str
+    target: Expr
+    value: Expr
+    pos: int
+
+
+class Conditional(NamedTuple):
+    """``test ? then : other``; ``then`` is None for GNU ``test ?: other``."""
+
+    test: Expr
+    then: Expr | None
+    other: Expr
+    pos: int
+
+
+class Cast(NamedTuple):
+    """``(type)operand``."""
+
+    type: str
+    operand: Expr
+    pos: int
+
+
+class SizeOf(NamedTuple):
+    """``sizeof``, ``alignof``, ``offsetof``, ``typeof``: the operand is not evaluated."""
+
+    text: str
+    pos: int
+
+
+class StmtExpr(NamedTuple):
+    """``({ ... })``; the value is that of the last expression statement."""
+
+    body: tuple[Stmt, ...]
+    pos: int
+
+
+class InitList(NamedTuple):
+    """``{ .a = x, [2] = y, z }``, alone or as a compound literal of ``type``; designators as text ("" for none)."""
+
+    type: str
+    items: tuple[tuple[str, Expr], ...]
+    pos: int
+
+
+class Opaque(NamedTuple):
+    """Anything else; ``parts`` are the expressions inside it (asm operands, _Generic ...)."""
+
+    parts: tuple[Expr, ...]
+    pos: int
+
+
+Expr: TypeAlias = (
+    Name | Num | Str | Call | TypeArg | Member | Index | Unary | Binary | Assign
+    | Conditional | Cast | SizeOf | StmtExpr | InitList | Opaque
+)
+
+# ----------------------------------------------------------------- statements
+
+
+class Evaluate(NamedTuple):
+    """An expression statement."""
+
+    expr: Expr
+    pos: int
+
+
+class Decl(NamedTuple):
+    """One declared variable. ``pointer`` counts stars; ``type`` is the base type's text.
+
+    ``cleanup`` is the argument of ``__free(x)`` / ``__cleanup(f)`` ("" for none); for
+    ``CLASS(name, var)(args)`` it is "CLASS:name" and ``init`` is a Call of ``class_name_constructor``.
+    """
+
+    name: str
+    type: str
+    pointer: int
+    array: bool
+    init: Expr | None
+    static: bool
+    cleanup: str
+    pos: int
+
+
+class Guard(NamedTuple):
+    """``guard(name)(args)``: held from here to the end of the enclosing block."""
+
+    name: str
+    args: tuple[Expr, ...]
+    pos: int
+
+
+class Scope(NamedTuple):
+    """A run-once scope: ``scoped_guard(name, args) body``, ``scoped_cond_guard``, ``with_*(args) body``.
+
+    ``macro`` is the word in the text, ``name`` the guard class (for ``with_*`` equal to ``macro``).
+    """
+
+    macro: str
+    name: str
+    args: tuple[Expr, ...]
+    body: Stmt
+    pos: int
+    end: int
+
+
+class ForEach(NamedTuple):
+    """A loop written as a macro: ``list_for_each_entry(p, head, member) body``."""
+
+    macro: Call
+    body: Stmt
+    pos: int
+
+
+class If(NamedTuple):
+    """``if (test) then else orelse``."""
+
+    test: Expr
+    then: Stmt
+    orelse: Stmt | None
+    pos: int
+
+
+class While(NamedTuple):
+    """``while (test) body``."""
+
+    test: Expr
+    body: Stmt
+    pos: int
+
+
+class DoWhile(NamedTuple):
+    """``do body while (test)``."""
+
+    body: Stmt
+    test: Expr
+    pos: int
+
+
+class For(NamedTuple):
+    """``for (init; test; step) body``."""
+
+    init: tuple[Stmt, ...]
+    test: Expr | None
+    step: Expr | None
+    body: Stmt
+    pos: int
+
+
+class Switch(NamedTuple):
+    """``switch (value) body``; cases are :class:`Case` markers inside the body."""
+
+    value: Expr
+    body: Stmt
+    pos: int
+    end: int
+
+
+class Case(NamedTuple):
+    """A ``case low ... high:`` or (both None) ``default:`` marker; the statements follow as siblings."""
+
+    low: Expr | None
+    high: Expr | None
+    pos: int
+
+
+class Label(NamedTuple):
+    """``name:``; what it labels follows as a sibling."""
+
+    name: str
+    pos: int
+
+
+class Goto(NamedTuple):
+    """``goto name``; "" for a computed goto."""
+
+    name: str
+    pos: int
+
+
+class HiddenGoto(NamedTuple):
+    """A macro call that may jump: ``unsafe_get_user(x, p, label)``, ``asm goto``."""
+
+    call: Expr
+    labels: tuple[str, ...]
+    pos: int
+
+
+class Return(NamedTuple):
+    """``return value``."""
+
+    value: Expr | None
+    pos: int
+
+
+class Break(NamedTuple):
+    """``break``."""
+
+    pos: int
+
+
+class Continue(NamedTuple):
+    """``continue``."""
+
+    pos: int
+
+
+class Compound(NamedTuple):
+    """``{ body }``; ``end`` is the offset of the closing brace."""
+
+    body: tuple[Stmt, ...]
+    pos: int
+    end: int
+
+
+class Broken(NamedTuple):
+    """Text that could not be read (an ERROR node) or that the hunk cut away: anything may happen here."""
+
+    pos: int
+    end: int
+
+
+Stmt: TypeAlias = (
+    Evaluate | Decl | Guard | Scope | ForEach | If | While | DoWhile | For | Switch | Case
+    | Label | Goto | HiddenGoto | Return | Break | Continue | Compound | Broken
+)
+
+# ------------------------------------------------------------------ functions
+
+
+class Param(NamedTuple):
+    """A parameter: its name ("" when unnamed), base type text and number of stars."""
+
+    name: str
+    type: str
+    pointer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A function's body under one arrangement of its ``#if`` directives.
+
+    ``config`` holds the choices as text, e.g. ("CONFIG_SMP=y", "!defined(MODULE)"); () where there is one variant only.
+    """
+
+    config: tuple[str, ...]
+    body: Compound
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function definition (or the part of it that a hunk shows)."""
+
+    name: str
+    file: str
+    line: int
+    end_line: int
+    start: int
+    end: int
+    params: tuple[Param, ...]
+    return_type: str
+    return_pointer: int
+    static: bool
+    inline: bool
+    annotations: tuple[tuple[str, str], ...]
+    """Words blanked by the pre-pass that mean something: ("__must_hold", "&x->lock"), ("__acquires", "RCU") ..."""
+    variants: tuple[Variant, ...]
+    whole: bool = True
+    """False when the head, the end or a middle part is missing (fragments)."""
+    bound_hit: bool = False
+    """More #if arrangements exist than were kept."""
+
+
+class LineTable:
+    """Offsets to lines and columns of one source text."""
+
+    __slots__ = ("_starts",)
+
+    def __init__(self, source: bytes) -> None:
+        starts = [0]
+        find = source.find
+        at = find(b"\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = find(b"\n", at + 1)
+        self._starts = starts
+
+    def line(self, pos: int) -> int:
+        """Line of a byte offset, from 1."""
+        return bisect_right(self._starts, pos)
+
+    def column(self, pos: int) -> int:
+        """Column of a byte offset in bytes, from 1."""
+        return pos - self._starts[bisect_right(self._starts, pos) - 1] + 1
+
+    def start(self, line: int) -> int:
+        """Byte offset at which a line (from 1) starts."""
+        return self._starts[line - 1]

@@ -1,0 +1,1 @@
+"""mail room: see docs/architecture.md."""

@@ -1,0 +1,1 @@
+"""review room: see docs/architecture.md."""

@@ -1,0 +1,1 @@
+"""ruleset room: see docs/architecture.md."""

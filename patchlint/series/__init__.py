@@ -1,0 +1,1 @@
+"""series room: see docs/architecture.md."""

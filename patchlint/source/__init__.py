@@ -1,0 +1,1 @@
+"""source room: see docs/architecture.md."""

@@ -1,0 +1,1 @@
+"""syntax room: see docs/architecture.md."""
