@@ -14,7 +14,8 @@ POS = 4
 ANY = 7
 
 Action = Literal["acquire", "release", "take", "tag", "set"]
-"""acquire/release: a hold on ``place``.  take: every hold on ``place`` leaves with the callee (stored, queued, consumed).
+"""acquire, release: a hold on ``place``.  take: every hold on ``place`` leaves (stored, queued, consumed).
+
 tag: the value at ``place`` gets the tag ``resource``.  set: the out-parameter at ``place`` is written (fresh value)."""
 
 
@@ -70,3 +71,67 @@ class Summary(NamedTuple):
     origin: Literal["model", "body", "pattern"] = "model"
     where: str = ""
     """file:line of the definition it was read from, for traces."""
+
+
+class Family(NamedTuple):
+    """A kind of hold: what acquires of it are called in messages, what ends it.
+
+    ``kind`` chooses the rule ("ref", "mem", "lock", "rcu", "pair").  ``compatible`` names families whose
+    releases also end a hold of this one (``put_device(&pdev->dev)`` for ``pci_dev_put``).
+    """
+
+    name: str
+    kind: Literal["ref", "mem", "lock", "rcu", "pair"]
+    label: str
+    releases: tuple[str, ...]
+    compatible: frozenset[str] = frozenset()
+    context: str = ""
+    sort: str = ""
+    """The finer sort of a "pair": "clk", "pm", "irq", "map", "reg" ..."""
+
+
+class Macro(NamedTuple):
+    """A macro or inline whose value or store the engine understands without a body.
+
+    ``acts``: "value" (its argument ``arg``), "store" (argument ``value`` goes into the place named by ``arg``),
+    "exchange" (as store, the old content is the result), "is_err", "is_err_or_null", "ptr_err", "err_ptr",
+    "ptr_err_or_zero", "is_null", "interior" (a pointer derived from ``arg``: container_of, accessors; a valid
+    pointer whenever ``arg`` is one), "constant" (same value for the same arguments: IS_ENABLED), "nonzero_error"
+    (a negative value: dev_err_probe returns its argument ``arg``), "never".
+    """
+
+    name: str
+    acts: str
+    arg: int = 0
+    value: int = 1
+
+
+class Loop(NamedTuple):
+    """A for_each-like macro: argument ``assigns`` (from 0; -1: none) is set for every turn.
+
+    With ``family`` the current element is held during a turn; leaving the loop early leaves the hold, the normal
+    end none.  ``drops_itself``: early exits are handled by the macro (``_scoped``).  ``context`` is what the walk
+    wants around it ("rcu"), ``held`` the path below the element that is held (``it.node``).
+    """
+
+    name: str
+    assigns: int = 0
+    family: str = ""
+    drops_itself: bool = False
+    context: str = ""
+    held: str = ""
+    non_null: bool = True
+
+
+class GuardClass(NamedTuple):
+    """What ``guard(name)``, ``scoped_guard(name)`` or ``CLASS(name, v)`` holds.
+
+    Conditional forms (``_try``, ``_intr``) may fail.
+    """
+
+    name: str
+    family: str
+    arg: int = 0
+    """Argument that is held (-1: a global)."""
+    context: str = ""
+    conditional: bool = False
