@@ -24,7 +24,7 @@ class Place(NamedTuple):
     that the thing is what the argument points to (out-parameter ``*arg``); ``path`` is a field below it."""
 
     root: Literal["result", "arg", "global"]
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
     deref: bool = False
     path: str = ""
 
@@ -88,6 +88,11 @@ class Family(NamedTuple):
     context: str = ""
     sort: str = ""
     """The finer sort of a "pair": "clk", "pm", "irq", "map", "reg" ..."""
+    group: str = ""
+    """Families of one group are flavours of one thing ("spin", "rcu"): a hold of one that another's release ends is a
+    mismatch of flavours, not a leak."""
+    nests: bool = False
+    """The hold is a count: taking it again while held is right (RCU sections, references, ``preempt_disable``)."""
 
 
 class Macro(NamedTuple):
@@ -97,13 +102,22 @@ class Macro(NamedTuple):
     "exchange" (as store, the old content is the result), "is_err", "is_err_or_null", "ptr_err", "err_ptr",
     "ptr_err_or_zero", "is_null", "interior" (a pointer derived from ``arg``: container_of, accessors; a valid
     pointer whenever ``arg`` is one), "constant" (same value for the same arguments: IS_ENABLED), "nonzero_error"
-    (a negative value: dev_err_probe returns its argument ``arg``), "never".
+    (a negative value: dev_err_probe returns its argument ``arg``), "never".  Further: "load" (what ``arg`` points to:
+    smp_load_acquire), "steal" (its argument, which becomes NULL and is no longer cleaned up: no_free_ptr), "assert"
+    and "assert_not" (``arg`` is true, false after it: ASSERT, BUG_ON), "assert_held" (the lock ``arg``, or with
+    ``arg`` -1 the global hold ``family``, is held by contract), "nothing" (evaluates nothing: BUILD_BUG_ON).
     """
 
     name: str
     acts: str
     arg: int = 0
     value: int = 1
+    through: bool = False
+    """For store, exchange and load: the place is ``*arg`` (smp_store_release, xchg), not the lvalue ``arg`` itself."""
+    tag: str = ""
+    """Tag that its value gets: "rcu" (valid inside the section only), "rcu-access" (never to be followed)."""
+    family: str = ""
+    """For assert_held without an argument, and for loads that need a section: the family."""
 
 
 class Loop(NamedTuple):
@@ -121,6 +135,12 @@ class Loop(NamedTuple):
     context: str = ""
     held: str = ""
     non_null: bool = True
+    scratch: tuple[int, ...] = ()
+    """Further arguments that a turn writes: cursors, indices, look-ahead elements."""
+    over: int = -1
+    """The argument that is walked: list head, parent node (-1: none)."""
+    tag: str = ""
+    """Tag of the element: "rcu" where it is valid inside the section only."""
 
 
 class GuardClass(NamedTuple):
@@ -132,103 +152,20 @@ class GuardClass(NamedTuple):
     name: str
     family: str
     arg: int = 0
-    """Argument that is held (-1: a global)."""
+    """Argument that is held (-1: a global, -2: the value of the class variable, ``CLASS(fdget, f)``)."""
     context: str = ""
     conditional: bool = False
-
-
-Kind = Literal["ref", "mem", "lock", "rcu", "pair"]
-"""Which rules speak of a family: REF, MEM, LCK, RCU or PAIR."""
-
-
-class Family(NamedTuple):
-    """What can be held: one resource, the calls that give it back, and what to call it in a message."""
-
-    name: str
-    kind: Kind = "pair"
-    sort: str = ""
-    """Finer than ``kind`` for messages: "clk", "irq", "map", "pm", "reg", "net" ..."""
-    label: str = ""
-    """Reads after "the": "reference to the node", "memory", "spinlock"."""
-    releases: tuple[str, ...] = ()
-    """Names of the calls that give it back, the usual one first."""
-    compatible: frozenset[str] = frozenset()
-    """Other families whose release also ends a hold of this one (``kvfree`` of kmalloc'ed memory)."""
-    group: str = ""
-    """Families of one group are flavours of one thing ("spinlock", "rcu"): a hold of one flavour ended by
-    the release of another is a mismatch, not a leak."""
-    context: str = ""
-    """What a hold makes of the context: "rcu", "srcu", "atomic", "irq", "bh" ... ("" for nothing)."""
-    nests: bool = False
-    """The hold counts: taking it twice and giving it back twice is right."""
-
-
-class Loop(NamedTuple):
-    """A loop written as a macro; argument numbers count from 0, -1 is none."""
-
-    name: str
-    assigns: int = -1
-    """The argument that each round writes (the element)."""
-    scratch: tuple[int, ...] = ()
-    """Further arguments that it writes: cursors, indices, look-ahead elements."""
-    over: int = -1
-    """The argument that is walked: list head, parent node."""
-    holds: str = ""
-    """Family held on the element inside a round; the normal end leaves nothing, an early exit leaves one."""
-    drops_itself: bool = False
-    """The early exit drops it as well (``_scoped`` forms)."""
-    tag: str = ""
-    """Tag of the element ("rcu": valid only inside the section)."""
-    needs: str = ""
-    """Family that must be held around it, "" for none."""
-    may_be_null: bool = False
-    """The element is NULL after the normal end (a cursor of ``hlist`` or ``while ((p = next(p)))`` form)."""
-
-
-MacroAct = Literal[
-    "value", "load", "store", "store_through", "swap", "steal", "is_err", "is_err_or_null", "is_null", "ptr_err",
-    "err_ptr", "ptr_err_or_zero", "interior", "assert", "assert_not", "assert_held", "config", "nothing",
-]
-
-
-class Macro(NamedTuple):
-    """A macro (or tiny inline function) that the engine looks through; arguments count from 0.
-
-    value: is its argument.  load: is what its argument points to.  store: ``arg`` gets ``value``.
-    store_through: ``*arg`` gets ``value``.  swap: as store, and it is what ``arg`` was.  steal: is its
-    argument, which becomes NULL and whose hold leaves the scope's cleanup.  is_err, is_err_or_null,
-    is_null, ptr_err, err_ptr, ptr_err_or_zero: as their names.  interior: a pointer into (or out of) the
-    object of ``arg``, NULL iff that is.  assert, assert_not: the argument is true (false) after it.
-    assert_held: the lock ``arg`` is held by contract.  config: a constant of the configuration.
-    nothing: has no effect and evaluates nothing.
-    """
-
-    name: str
-    acts: MacroAct
-    arg: int = 0
-    value: int = -1
-    tag: str = ""
-    """Tag that its value gets ("rcu", "rcu-access")."""
-    family: str = ""
-    """For assert_held without argument: the family held (``ASSERT_RTNL`` -> "rtnl")."""
-
-
-class Guard(NamedTuple):
-    """A scope class: ``guard(name)(args)`` calls ``acquire(args)`` here and ``release`` at the end of its block.
-
-    ``conditional`` forms (``scoped_cond_guard``) may not get it.
-    """
-
-    name: str
-    acquire: str
-    release: str
-    conditional: bool = False
+    acquire: str = ""
+    """The call it stands for; its summary says what else happens (sleeping)."""
+    release: str = ""
 
 
 class Cleanup(NamedTuple):
-    """``__free(name)``: ``release`` is called on the variable when it goes out of scope."""
+    """``__free(name)``: what ends the hold of the variable when it goes out of scope."""
 
     name: str
     release: str
+    """The call made on the variable; "" for a release that fits any family of ``families``."""
+    families: frozenset[str] = frozenset()
     null_ok: bool = True
     err_ok: bool = False
