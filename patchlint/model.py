@@ -240,6 +240,9 @@ class Review:
     suppressed: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     stats: dict[str, float | int] = field(default_factory=dict)
+    excerpts: dict[tuple[str, int], dict[int, str]] = field(default_factory=dict)
+    """Source lines for reports: (file, patch number, 0 for files outside the series) to {line: text}. Holds the lines
+    of each finding's function and of each step of its trace."""
 
 
 class PatchlintError(Exception):
