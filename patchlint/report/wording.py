@@ -36,9 +36,9 @@ def subject_of(review: Review) -> str:
     return one_line(named or review.source)
 
 
-def plural(count: int, word: str) -> str:
-    """``1 error``, ``2 errors``."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+def plural(count: int, word: str, many: str = "") -> str:
+    """``1 error``, ``2 errors``; ``many`` where an s does not do: ``3 patches``."""
+    return f"{count} {word}" if count == 1 else f"{count} {many or word + 's'}"
 
 
 def by_severity(findings: Iterable[Finding]) -> dict[Severity, int]:
