@@ -38,7 +38,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One mail: decoded headers (names lower-case), body text, where it began."""
+    """One mail: decoded headers (names lower-case), body text, where it began.
+
+    ``body`` is UTF-8 with surrogate escapes, so encoding it the same way gives the bytes back.
+    ``charset`` is what the mail declared for those bytes.  ``lossy`` marks renderings of a mail
+    (a list-archive page), whose bytes need not be those that were sent.
+    """
 
     source: str
     headers: tuple[tuple[str, str], ...]
@@ -46,6 +51,11 @@ class Message:
     line: int = 1
     lossy: bool = False
     problems: tuple[Problem, ...] = ()
+    body_line: int = 1
+    """Line of the source on which the body starts."""
+    line_map: tuple[int, ...] = ()
+    """For transfer encodings that join lines: source line of each body line."""
+    charset: str = ""
 
     def header(self, name: str, default: str = "") -> str:
         """First header called ``name`` (lower-case), decoded and unfolded."""
@@ -53,6 +63,12 @@ class Message:
             if key == name:
                 return value
         return default
+
+    def source_line(self, index: int) -> int:
+        """Line of the mail source that holds body line ``index`` (counting from 0)."""
+        if self.line_map:
+            return self.line_map[min(index, len(self.line_map) - 1)]
+        return self.body_line + index
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +157,8 @@ class Series:
     base_commit: str = ""
     prerequisites: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    prefix: str = ""
+    """What the subject's brackets say besides counter and version, e.g. ``RFC PATCH net-next``."""
 
 
 @dataclass(frozen=True, slots=True)
