@@ -46,7 +46,7 @@ def _annotation(review: Review, finding: Finding) -> str:
     properties = {"file": one_line(path)} if path else {}
     if line > 0:
         properties["line"] = str(line)
-        if finding.column > 0 and line == finding.line:
+        if finding.column > 0:
             properties["col"] = str(finding.column)
     properties["title"] = f"{finding.rule} {finding.name}"
     joined = ",".join(f"{key}={_property(value)}" for key, value in properties.items())

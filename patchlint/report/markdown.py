@@ -78,7 +78,8 @@ def _problems(review: Review) -> Iterator[str]:
         names = ", ".join(f"{patch.n} ({_text(patch.subject)})" for patch in failed)
         yield f"\nDid not apply: {names}.\n"
     if review.not_analysed:
-        rows = escape("\n".join(f"{each.file}: {each.function}: {each.reason}" for each in review.not_analysed))
+        skipped = (one_line(f"{each.file}: {each.function}: {each.reason}") for each in review.not_analysed)
+        rows = escape("\n".join(skipped))
         count = len(review.not_analysed)
         yield f"\n<details><summary>{count} not analysed</summary>\n\n<pre>{rows}</pre>\n\n</details>\n"
 

@@ -80,9 +80,11 @@ def _after(diff: FileDiff, line: int) -> int:
     """The post-image line of pre-image line ``line``."""
     shift = 0
     for hunk in diff.hunks:
-        if line < hunk.old_start:
+        # A hunk without old lines names the line before it.
+        first = hunk.old_start if hunk.old_count else hunk.old_start + 1
+        if line < first:
             break
-        if line < hunk.old_start + hunk.old_count:
+        if line < first + hunk.old_count:
             return _inside(hunk, line)
         shift += hunk.new_count - hunk.old_count
     return max(1, line + shift)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from email.utils import getaddresses, parseaddr
 
 from patchlint.model import FileDiff, Finding, Hunk, Patch, Review
 from patchlint.report.context import ReportContext
@@ -20,12 +21,15 @@ BEFORE, AFTER = 10, 3
 """Lines of a hunk quoted before the first and after the last line that is asked about."""
 
 _SEPARATOR = "From patchlint Mon Sep 17 00:00:00 2001\n"
+_PLAIN = re.compile(r"[\w .'-]*\w")
+"""A display name that needs no quoting."""
 _FROM = re.compile(r"^(>*From )", re.MULTILINE)
 
 
 def render(reviews: Sequence[Review], context: ReportContext) -> str:
     """The mails as one mbox (mboxrd quoting); empty where nothing was found."""
-    return "".join(f"{_SEPARATOR}{_FROM.sub(r'>\1', mail)}\n" for review in reviews for mail in mails(review, context))
+    answers = (mail for review in reviews for mail in mails(review, context))
+    return "".join(_SEPARATOR + _FROM.sub(r">\1", answer) + "\n" for answer in answers)
 
 
 def mails(review: Review, context: ReportContext) -> Iterator[str]:
@@ -61,9 +65,11 @@ def _header(patch: Patch, name: str) -> str:
 
 
 def _copied(patch: Patch) -> str:
-    """Everybody who got the patch, once."""
-    values = [one_line(value) for key, value in patch.headers if key in ("to", "cc") and value.strip()]
-    return ", ".join(dict.fromkeys(value.strip(" ,") for value in values))
+    """Everybody else who got the patch, once."""
+    values = [one_line(value) for key, value in patch.headers if key in ("to", "cc")]
+    author = parseaddr(one_line(patch.author))[1]
+    people = {address: name for name, address in getaddresses(values) if "@" in address and address != author}
+    return ", ".join(f"{name} <{address}>" if _PLAIN.fullmatch(name) else address for address, name in people.items())
 
 
 def _angled(message_id: str) -> str:

@@ -127,19 +127,19 @@ def _location(review: Review, finding: Finding) -> Json:
     """Where it is; a finding about the mail itself stands in the mail."""
     if not finding.file:
         return {"physicalLocation": {"artifactLocation": {"uri": _uri(review.source)}}}
-    location = _place(review, finding, finding.file, finding.line)
+    location = _place(review, finding, finding.file, finding.line, finding.column)
     if finding.function:
         location["logicalLocations"] = [{"name": finding.function, "kind": "function"}]
     return location
 
 
-def _place(review: Review, finding: Finding, file: str, line: int) -> Json:
+def _place(review: Review, finding: Finding, file: str, line: int, column: int = 0) -> Json:
     path, line = at_end(review, finding.patch, file, line)
     place: Json = {"artifactLocation": {"uri": _uri(path), "uriBaseId": ROOT}}
     if line > 0:
         place["region"] = {"startLine": line}
-        if finding.column > 0 and (file, line) == (finding.file, finding.line):
-            place["region"]["startColumn"] = finding.column
+        if column > 0:
+            place["region"]["startColumn"] = column
     return {"physicalLocation": place}
 
 
