@@ -1,0 +1,175 @@
+"""Every function that a patch changes, or makes wrong from afar, before and after each patch of a series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from patchlint.checkers import Mode
+from patchlint.effects import Summary
+from patchlint.model import Finding, NotAnalysed
+from patchlint.review.examine import Examiner, Knowledge
+from patchlint.review.functions import Pair, Site, changed_functions
+from patchlint.review.timeline import Stage, State, View, Views
+from patchlint.review.verdicts import Change, by_key, judge
+from patchlint.source import TreeReader
+
+_MOST_CALLERS = 200
+"""Untouched callers looked at for one patch."""
+_MOST_LEVELS = 3
+"""How far a changed effect is followed from callee to caller."""
+
+
+@dataclass(slots=True)
+class _Life:
+    """One function over the series, under whatever name and path."""
+
+    mode: Mode
+    changes: list[Change] = field(default_factory=list)
+
+
+class Verdicts(NamedTuple):
+    """What the functions of a series came to."""
+
+    findings: tuple[Finding, ...]
+    not_analysed: tuple[NotAnalysed, ...]
+
+
+class FunctionHistory:
+    """Follows each function through the patches of one series."""
+
+    def __init__(self, examiner: Examiner, knowledge: Knowledge, reader: TreeReader | None, views: Views) -> None:
+        self._examiner = examiner
+        self._knowledge = knowledge
+        self._reader = reader
+        self._views = views
+        self._lives: dict[tuple[str, str], _Life] = {}
+        self._ended: list[_Life] = []
+        self._skipped: list[NotAnalysed] = []
+
+    def run(self, stages: Sequence[Stage]) -> Verdicts:
+        """Findings with verdict and patch, and what was not followed."""
+        for stage in stages:
+            self._rename_files(stage)
+            pairs = changed_functions(stage.changes)
+            for pair in pairs:
+                self._changed(stage, pair)
+            self._untouched(stage, pairs)
+        lives = {id(life): life for life in (*self._ended, *self._lives.values())}
+        findings = [finding for life in lives.values() for finding in judge(life.changes)]
+        return Verdicts(tuple(findings), tuple(self._skipped))
+
+    def _rename_files(self, stage: Stage) -> None:
+        """Functions that a renamed file carries along unchanged keep their record."""
+        for change in stage.changes:
+            old = change.before.path if change.before is not None else ""
+            if change.after is not None and old not in ("", change.after.path):
+                for place in [place for place in self._lives if place[0] == old]:
+                    self._lives[change.after.path, place[1]] = self._lives.pop(place)
+
+    def _changed(self, stage: Stage, pair: Pair) -> None:
+        life = self._life(pair)
+        before = self._examine(pair.before, stage.before, life.mode)
+        after = self._examine(pair.after, stage.after, life.mode)
+        life.changes.append(Change(stage.order, stage.patch.n, by_key(before), by_key(after)))
+
+    def _life(self, pair: Pair) -> _Life:
+        """The function's record, moved to its new place; a function without a past begins as new code."""
+        life = None
+        if pair.before is not None:
+            path = pair.after.view.path if pair.after is not None else pair.before.view.path
+            life = self._lives.pop(pair.before.place, None) or self._lives.pop((path, pair.before.head.name), None)
+        if life is None:
+            life = _Life("changed" if pair.before is not None else "new")
+        if pair.after is not None:
+            other = self._lives.get(pair.after.place)
+            if other is not None and other is not life:
+                self._ended.append(other)
+            self._lives[pair.after.place] = life
+        else:
+            self._ended.append(life)
+        return life
+
+    def _examine(self, site: Site | None, state: State, mode: Mode) -> tuple[Finding, ...]:
+        return () if site is None else self._examiner.examine(site, state, mode)
+
+    # ------------------------------------------------------------- from afar
+
+    def _untouched(self, stage: Stage, pairs: Sequence[Pair]) -> None:
+        """Callers that the patch leaves alone although it changes what their callee does."""
+        done = {pair.after.place for pair in pairs if pair.after is not None}
+        front = [site for pair in pairs if (site := self._effect_changed(stage, pair)) is not None]
+        looked_at = 0
+        for _ in range(_MOST_LEVELS):
+            callers = [caller for site in front for caller in self._callers(stage, site) if caller.place not in done]
+            front = []
+            for caller in callers:
+                if caller.place in done:
+                    continue
+                done.add(caller.place)
+                looked_at += 1
+                if looked_at > _MOST_CALLERS:
+                    self._too_many(stage, caller)
+                    return
+                self._from_afar(stage, caller)
+                if self._effect_changed(stage, Pair(caller, caller)) is not None:
+                    front.append(caller)
+
+    def _from_afar(self, stage: Stage, caller: Site) -> None:
+        known = self._lives.get(caller.place)
+        mode: Mode = known.mode if known is not None else "changed"
+        before = self._examiner.examine(caller, stage.before, mode)
+        after = self._examiner.examine(caller, stage.after, mode)
+        if known is None and not before and not after:
+            return
+        life = self._lives.setdefault(caller.place, _Life(mode))
+        life.changes.append(Change(stage.order, stage.patch.n, by_key(before), by_key(after), elsewhere=True))
+
+    def _effect_changed(self, stage: Stage, pair: Pair) -> Site | None:
+        """The function after the patch, when its body now does something else to its callers than before."""
+        if pair.before is None or pair.after is None:
+            return None
+        old = self._effect(pair.before, stage.before)
+        new = self._effect(pair.after, stage.after)
+        return pair.after if old != new else None
+
+    def _effect(self, site: Site, state: State) -> Summary | None:
+        summary = self._knowledge.callees(site.view.path, state).summary(site.head.name)
+        return None if summary is None else summary._replace(where="")
+
+    def _callers(self, stage: Stage, site: Site) -> Iterator[Site]:
+        name = site.head.name
+        own = site.view.path if site.head.static and not site.view.path.endswith(".h") else None
+        for path, views in stage.after.items():
+            if own in (None, path):
+                yield from _calling(views[:1], name)
+        if own is None:
+            yield from self._callers_in_tree(stage, name)
+
+    def _callers_in_tree(self, stage: Stage, name: str) -> Iterator[Site]:
+        by_file: dict[str, set[str]] = {}
+        for path, function in self._knowledge.callers(name):
+            if path not in stage.after:
+                by_file.setdefault(path, set()).add(function)
+        for path in sorted(by_file):
+            source = self._reader.read(path) if self._reader is not None else None
+            if source is not None:
+                sites = _calling((self._views.view(path, source),), name)
+                yield from (site for site in sites if site.head.name in by_file[path])
+
+    def _too_many(self, stage: Stage, caller: Site) -> None:
+        reason = f"more than {_MOST_CALLERS} callers of what patch {stage.patch.n} changes; this and the rest left out"
+        line = caller.view.file_line(caller.head.start)
+        self._skipped.append(NotAnalysed(caller.view.path, caller.head.name, reason, line))
+
+
+def _calling(views: Iterable[View], name: str) -> Iterator[Site]:
+    """The functions of these views that call ``name``."""
+    needle = name.encode()
+    for view in views:
+        if needle not in view.source:
+            continue
+        for head in view.unit.heads:
+            if head.name != name and name in view.unit.calls(head):
+                yield Site(view, head)

@@ -1,0 +1,156 @@
+"""The files of a series before and after each of its patches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from patchlint.callgraph import FileScan
+from patchlint.model import FileImage, NotAnalysed, Patch, Series
+from patchlint.source import AppliedPatch, TreeReader, apply_patch
+from patchlint.syntax import Unit, parse
+
+SOURCE_SUFFIXES = (".c", ".h")
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One file in one state. ``fragments`` is empty for a whole file (see :class:`FileImage`).
+
+    Two views are equal when they are the same object; :class:`Views` makes one for each content.
+    """
+
+    path: str
+    source: bytes
+    fragments: tuple[tuple[int, int, str], ...] = ()
+
+    @cached_property
+    def unit(self) -> Unit:
+        """The file, parsed."""
+        return parse(self.source, self.path, fragments=self.fragments)
+
+    @cached_property
+    def scan(self) -> FileScan:
+        """The file, scanned for words."""
+        return FileScan(self.path, self.source)
+
+    def file_line(self, offset: int) -> int:
+        """Line of the real file at a byte offset."""
+        line = self.unit.lines.line(offset)
+        for image_line, real_line, _ in reversed(self.fragments):
+            if line >= image_line:
+                return line - image_line + real_line
+        return line
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What one patch does to one C file: the view before (None: new file) and after (None: deleted)."""
+
+    image: FileImage
+    before: View | None
+    after: View | None
+
+
+State: TypeAlias = Mapping[str, tuple[View, ...]]
+"""All C files of the series at one moment, by path.
+
+One view for a whole file; for fragments all that the patches up to there have shown, the newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One patch, applied, with the state of all files of the series before and after it."""
+
+    order: int
+    patch: Patch
+    applied: AppliedPatch
+    changes: tuple[FileChange, ...]
+    before: State
+    after: State
+    skipped: tuple[NotAnalysed, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the patch was applied to whole files, so that states before and after hang together."""
+        return self.applied.applied in ("exact", "offset")
+
+
+class Views:
+    """Views by path, content and fragments, so that a file that two patches see is parsed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bytes, tuple[tuple[int, int, str], ...]], View] = {}
+
+    def view(self, path: str, source: bytes, fragments: tuple[tuple[int, int, str], ...] = ()) -> View:
+        """The view of this content, made at most once."""
+        key = (path, source, fragments)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = View(path, source, fragments)
+        return found
+
+
+def stages(series: Series, reader: TreeReader | None, views: Views) -> tuple[Stage, ...]:
+    """Apply the patches one upon the other, in memory."""
+    applied = _apply_all(series, reader)
+    changes = [tuple(_change(image, views) for image in done.images if _is_source(image)) for done in applied]
+    state = _base(changes)
+    found: list[Stage] = []
+    for order, (patch, done) in enumerate(zip(series.patches, applied, strict=True)):
+        before, state = state, _advance(state, changes[order])
+        found.append(Stage(order, patch, done, changes[order], before, state, _skipped(done)))
+    return tuple(found)
+
+
+def _apply_all(series: Series, reader: TreeReader | None) -> list[AppliedPatch]:
+    current: dict[str, bytes | None] = {}
+    found = []
+    for patch in series.patches:
+        applied = apply_patch(patch, current, reader)
+        current.update(applied.after)
+        found.append(applied)
+    return found
+
+
+def _is_source(image: FileImage) -> bool:
+    return image.path.endswith(SOURCE_SUFFIXES) and image.applied != "failed"
+
+
+def _skipped(applied: AppliedPatch) -> tuple[NotAnalysed, ...]:
+    return tuple(
+        NotAnalysed(image.path, "", "the patch does not apply to this file")
+        for image in applied.images
+        if image.applied == "failed" and image.path.endswith(SOURCE_SUFFIXES)
+    )
+
+
+def _change(image: FileImage, views: Views) -> FileChange:
+    before = None if image.pre is None else views.view(image.pre_path, image.pre, image.pre_fragments)
+    after = None if image.post is None else views.view(image.path, image.post, image.post_fragments)
+    return FileChange(image, before, after)
+
+
+def _advance(state: State, changes: Sequence[FileChange]) -> State:
+    """The state after one patch."""
+    moved = dict(state)
+    for change in changes:
+        if change.before is not None and (change.after is None or change.after.path != change.before.path):
+            moved.pop(change.before.path, None)
+        if change.after is not None:
+            older = moved.get(change.after.path, ()) if change.after.fragments else ()
+            moved[change.after.path] = (change.after, *(view for view in older if view != change.before))
+    return moved
+
+
+def _base(changes: Sequence[Sequence[FileChange]]) -> State:
+    """The files of the series as the base has them: what the first patch that touches a file finds there."""
+    base: dict[str, tuple[View, ...]] = {}
+    made: set[str] = set()
+    for change in (change for patch in changes for change in patch):
+        if change.before is not None and change.before.path not in made:
+            base.setdefault(change.before.path, (change.before,))
+        made.update(view.path for view in (change.before, change.after) if view is not None)
+    return base
