@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from patchlint.model import Finding, Review, Severity
+from patchlint.report.flow import FlowLookup, steps_only
 from patchlint.report.places import hunk_line
 
 
@@ -49,6 +50,7 @@ class ReportContext:
     tool: ToolInfo
     rules: Mapping[str, RuleHelp] = field(default_factory=dict)
     source: SourceLookup = hunk_line
+    flow: FlowLookup = steps_only
 
     def line(self, review: Review, finding: Finding, file: str, line: int) -> str | None:
         """A source line as it stands after the finding's patch; what the hunks show where the tree is unknown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from patchlint.model import SEVERITIES, Finding, Review, Severity
+from patchlint.model import SEVERITIES, Finding, Review, Severity, Step
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -70,3 +70,9 @@ def verdict_words(finding: Finding) -> str:
 def place_words(file: str, line: int) -> str:
     """``file:line``, or what of it is known."""
     return f"{printable(file)}:{line}" if line > 0 else printable(file)
+
+
+def step_words(finding: Finding, step: Step) -> str:
+    """Where a step is, seen from its finding: ``line 12``, or ``other.c:12`` in another file."""
+    name = printable(step.file).rsplit("/", 1)[-1]
+    return f"line {step.line}" if step.file == finding.file else f"{name}:{step.line}"
