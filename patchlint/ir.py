@@ -1,7 +1,8 @@
 """The C of one function as plain values: what ``syntax`` hands to ``cfg`` and the checkers.
 
-Named tuples, not dataclasses: a review builds some hundred thousand of them, and a tuple costs a
-third of a frozen dataclass.  Dispatch on ``type(node)``.  ``pos`` is a byte offset into the
+Nodes are frozen for the type checker only: a review builds some hundred thousand of them, and the
+run-time check of a frozen dataclass would triple that cost.  Dispatch on ``type(node)`` or by ``match``;
+``dataclasses.replace`` makes changed copies.  ``pos`` is a byte offset into the
 original source of the file (line and column come from :class:`LineTable`).  Transparent
 wrappers (parentheses) are gone.  Macro invocations are calls; the names are those in the text.
 """
@@ -10,19 +11,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias, TypeVar, dataclass_transform
+
+_T = TypeVar("_T")
+
+
+@dataclass_transform(frozen_default=True)
+def node(cls: type[_T]) -> type[_T]:
+    """A slotted, hashable dataclass that the type checker holds to be frozen."""
+    return dataclass(slots=True, unsafe_hash=True)(cls)
+
 
 # ---------------------------------------------------------------- expressions
 
 
-class Name(NamedTuple):
+@node
+class Name:
     """An identifier: variable, constant, enumerator or function."""
 
     id: str
     pos: int
 
 
-class Num(NamedTuple):
+@node
+class Num:
     """A number or character constant; ``value`` is None when it cannot be told (floats)."""
 
     value: int | None
@@ -30,14 +42,16 @@ class Num(NamedTuple):
     pos: int
 
 
-class Str(NamedTuple):
+@node
+class Str:
     """A string literal (joined with its neighbours)."""
 
     text: str
     pos: int
 
 
-class Call(NamedTuple):
+@node
+class Call:
     """``name(args)``; ``name`` is "" for a call through an expression, then see ``func``.
 
     ``func`` is always there: Name(name) for direct calls, Member for ``ops->open(...)``.
@@ -50,14 +64,16 @@ class Call(NamedTuple):
     end: int
 
 
-class TypeArg(NamedTuple):
+@node
+class TypeArg:
     """A type where an expression is expected: ``struct foo`` in ``container_of(p, struct foo, m)``."""
 
     text: str
     pos: int
 
 
-class Member(NamedTuple):
+@node
+class Member:
     """``base.field`` or, with ``arrow``, ``base->field``."""
 
     base: Expr
@@ -66,7 +82,8 @@ class Member(NamedTuple):
     pos: int
 
 
-class Index(NamedTuple):
+@node
+class Index:
     """``base[index]``."""
 
     base: Expr
@@ -74,15 +91,17 @@ class Index(NamedTuple):
     pos: int
 
 
-class Unary(NamedTuple):
-    """``op operand``; op is one of ``! - ~ + * & ++ --`` or the postfix forms ``p++ p--``; ``&&`` takes a label's address."""
+@node
+class Unary:
+    """``op operand``; op is one of ``! - ~ + * & ++ --`` or postfix ``p++ p--``; ``&&`` takes a label's address."""
 
     op: str
     operand: Expr
     pos: int
 
 
-class Binary(NamedTuple):
+@node
+class Binary:
     """``left op right`` including ``&&``, ``||`` and ``,``."""
 
     op: str
@@ -91,7 +110,8 @@ class Binary(NamedTuple):
     pos: int
 
 
-class Assign(NamedTuple):
+@node
+class Assign:
     """``target op value`` with op ``=``, ``+=``, ``|=`` ..."""
 
     op: str
@@ -100,7 +120,8 @@ class Assign(NamedTuple):
     pos: int
 
 
-class Conditional(NamedTuple):
+@node
+class Conditional:
     """``test ? then : other``; ``then`` is None for GNU ``test ?: other``."""
 
     test: Expr
@@ -109,7 +130,8 @@ class Conditional(NamedTuple):
     pos: int
 
 
-class Cast(NamedTuple):
+@node
+class Cast:
     """``(type)operand``."""
 
     type: str
@@ -117,21 +139,24 @@ class Cast(NamedTuple):
     pos: int
 
 
-class SizeOf(NamedTuple):
+@node
+class SizeOf:
     """``sizeof``, ``alignof``, ``offsetof``, ``typeof``: the operand is not evaluated."""
 
     text: str
     pos: int
 
 
-class StmtExpr(NamedTuple):
+@node
+class StmtExpr:
     """``({ ... })``; the value is that of the last expression statement."""
 
     body: tuple[Stmt, ...]
     pos: int
 
 
-class InitList(NamedTuple):
+@node
+class InitList:
     """``{ .a = x, [2] = y, z }``, alone or as a compound literal of ``type``; designators as text ("" for none)."""
 
     type: str
@@ -139,7 +164,8 @@ class InitList(NamedTuple):
     pos: int
 
 
-class Opaque(NamedTuple):
+@node
+class Opaque:
     """Anything else; ``parts`` are the expressions inside it (asm operands, _Generic ...)."""
 
     parts: tuple[Expr, ...]
@@ -154,14 +180,16 @@ Expr: TypeAlias = (
 # ----------------------------------------------------------------- statements
 
 
-class Evaluate(NamedTuple):
+@node
+class Evaluate:
     """An expression statement."""
 
     expr: Expr
     pos: int
 
 
-class Decl(NamedTuple):
+@node
+class Decl:
     """One declared variable. ``pointer`` counts stars; ``type`` is the base type's text.
 
     ``cleanup`` is the argument of ``__free(x)`` / ``__cleanup(f)`` ("" for none); for
@@ -178,7 +206,8 @@ class Decl(NamedTuple):
     pos: int
 
 
-class Guard(NamedTuple):
+@node
+class Guard:
     """``guard(name)(args)``: held from here to the end of the enclosing block."""
 
     name: str
@@ -186,7 +215,8 @@ class Guard(NamedTuple):
     pos: int
 
 
-class Scope(NamedTuple):
+@node
+class Scope:
     """A run-once scope: ``scoped_guard(name, args) body``, ``scoped_cond_guard``, ``with_*(args) body``.
 
     ``macro`` is the word in the text, ``name`` the guard class (for ``with_*`` equal to ``macro``).
@@ -200,7 +230,8 @@ class Scope(NamedTuple):
     end: int
 
 
-class ForEach(NamedTuple):
+@node
+class ForEach:
     """A loop written as a macro: ``list_for_each_entry(p, head, member) body``."""
 
     macro: Call
@@ -208,7 +239,8 @@ class ForEach(NamedTuple):
     pos: int
 
 
-class If(NamedTuple):
+@node
+class If:
     """``if (test) then else orelse``."""
 
     test: Expr
@@ -217,7 +249,8 @@ class If(NamedTuple):
     pos: int
 
 
-class While(NamedTuple):
+@node
+class While:
     """``while (test) body``."""
 
     test: Expr
@@ -225,7 +258,8 @@ class While(NamedTuple):
     pos: int
 
 
-class DoWhile(NamedTuple):
+@node
+class DoWhile:
     """``do body while (test)``."""
 
     body: Stmt
@@ -233,7 +267,8 @@ class DoWhile(NamedTuple):
     pos: int
 
 
-class For(NamedTuple):
+@node
+class For:
     """``for (init; test; step) body``."""
 
     init: tuple[Stmt, ...]
@@ -243,7 +278,8 @@ class For(NamedTuple):
     pos: int
 
 
-class Switch(NamedTuple):
+@node
+class Switch:
     """``switch (value) body``; cases are :class:`Case` markers inside the body."""
 
     value: Expr
@@ -252,7 +288,8 @@ class Switch(NamedTuple):
     end: int
 
 
-class Case(NamedTuple):
+@node
+class Case:
     """A ``case low ... high:`` or (both None) ``default:`` marker; the statements follow as siblings."""
 
     low: Expr | None
@@ -260,21 +297,24 @@ class Case(NamedTuple):
     pos: int
 
 
-class Label(NamedTuple):
+@node
+class Label:
     """``name:``; what it labels follows as a sibling."""
 
     name: str
     pos: int
 
 
-class Goto(NamedTuple):
+@node
+class Goto:
     """``goto name``; "" for a computed goto."""
 
     name: str
     pos: int
 
 
-class HiddenGoto(NamedTuple):
+@node
+class HiddenGoto:
     """A macro call that may jump: ``unsafe_get_user(x, p, label)``, ``asm goto``."""
 
     call: Expr
@@ -282,26 +322,30 @@ class HiddenGoto(NamedTuple):
     pos: int
 
 
-class Return(NamedTuple):
+@node
+class Return:
     """``return value``."""
 
     value: Expr | None
     pos: int
 
 
-class Break(NamedTuple):
+@node
+class Break:
     """``break``."""
 
     pos: int
 
 
-class Continue(NamedTuple):
+@node
+class Continue:
     """``continue``."""
 
     pos: int
 
 
-class Compound(NamedTuple):
+@node
+class Compound:
     """``{ body }``; ``end`` is the offset of the closing brace."""
 
     body: tuple[Stmt, ...]
@@ -309,7 +353,8 @@ class Compound(NamedTuple):
     end: int
 
 
-class Broken(NamedTuple):
+@node
+class Broken:
     """Text that could not be read (an ERROR node) or that the hunk cut away: anything may happen here."""
 
     pos: int
@@ -324,7 +369,8 @@ Stmt: TypeAlias = (
 # ------------------------------------------------------------------ functions
 
 
-class Param(NamedTuple):
+@node
+class Param:
     """A parameter: its name ("" when unnamed), base type text and number of stars."""
 
     name: str

@@ -1,0 +1,135 @@
+"""The control-flow graph: basic blocks of operations, ended by one terminator each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from patchlint.ir import Call, Decl, Evaluate, Expr
+
+
+class EnterGuard(NamedTuple):
+    """A scope-bound hold begins; ``ident`` pairs it with its :class:`LeaveGuard`."""
+
+    ident: int
+    name: str
+    args: tuple[Expr, ...]
+    pos: int
+
+
+class LeaveGuard(NamedTuple):
+    """The scope-bound hold ``ident`` ends."""
+
+    ident: int
+    name: str
+    pos: int
+
+
+class Cleanup(NamedTuple):
+    """A variable declared with a cleanup attribute goes out of scope."""
+
+    var: str
+    cleanup: str
+    pos: int
+
+
+class Havoc(NamedTuple):
+    """Unreadable or missing text: nothing known before holds after."""
+
+    pos: int
+
+
+Op: TypeAlias = Evaluate | Decl | EnterGuard | LeaveGuard | Cleanup | Havoc
+
+
+class Jump(NamedTuple):
+    """Go on at ``target``."""
+
+    target: int
+
+
+class Branch(NamedTuple):
+    """Go on at ``true`` or ``false`` after ``test``; the test holds no ``&&``, ``||`` or ``?:``."""
+
+    test: Expr
+    true: int
+    false: int
+    pos: int
+
+
+class Select(NamedTuple):
+    """A switch: ``cases`` are (low, high or None, target) in order of the text."""
+
+    value: Expr
+    cases: tuple[tuple[Expr, Expr | None, int], ...]
+    default: int
+    pos: int
+
+
+class Turn(NamedTuple):
+    """The head of a macro loop: one more turn at ``body``, or the end at ``exit``."""
+
+    macro: Call
+    body: int
+    exit: int
+    pos: int
+
+
+class Choice(NamedTuple):
+    """Any of ``targets``, for reasons the code does not show (hidden gotos, conditional guards)."""
+
+    targets: tuple[int, ...]
+    pos: int
+
+
+class Leave(NamedTuple):
+    """The function returns ``value``; ``implicit`` when it falls off its end."""
+
+    value: Expr | None
+    pos: int
+    implicit: bool = False
+
+
+class Halt(NamedTuple):
+    """The path ends here and never returns to the caller."""
+
+    pos: int
+
+
+Terminator: TypeAlias = Jump | Branch | Select | Turn | Choice | Leave | Halt
+
+
+class Block(NamedTuple):
+    """Straight-line operations and what follows them."""
+
+    ops: tuple[Op, ...]
+    term: Terminator
+
+
+@dataclass(frozen=True, slots=True)
+class Cfg:
+    """The graph of one function variant; block 0 is the entry. Only reachable blocks are kept."""
+
+    blocks: tuple[Block, ...]
+    end: int
+    """Offset of the closing brace."""
+
+    def successors(self, block: int) -> tuple[int, ...]:
+        """Blocks that may follow ``block``."""
+        return successors(self.blocks[block].term)
+
+
+def successors(term: Terminator) -> tuple[int, ...]:
+    """Targets of a terminator, in order, possibly with repetitions."""
+    match term:
+        case Jump(target):
+            return (target,)
+        case Branch(_, true, false, _):
+            return (true, false)
+        case Turn(_, body, exit_, _):
+            return (body, exit_)
+        case Select(_, cases, default, _):
+            return (*(c[2] for c in cases), default)
+        case Choice(targets, _):
+            return targets
+    return ()
