@@ -56,6 +56,8 @@ class Message:
     line_map: tuple[int, ...] = ()
     """For transfer encodings that join lines: source line of each body line."""
     charset: str = ""
+    flowed: bool = False
+    """The mail says ``format=flowed``: its lines may have been wrapped and stuffed."""
 
     def header(self, name: str, default: str = "") -> str:
         """First header called ``name`` (lower-case), decoded and unfolded."""

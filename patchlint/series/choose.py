@@ -1,0 +1,67 @@
+"""Versions of one series: which belong together, which is the newest, which is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from patchlint.model import PatchlintError, Series
+from patchlint.series.subject import parse_version, version_text
+from patchlint.series.threads import ADDRESS
+
+
+def choose(series: Sequence[Series], revision: str | None) -> tuple[Series, ...]:
+    """Of each series the newest version, or the one that ``revision`` ("v2", "2.1") names.
+
+    Series that have no such version are left out.  Raises :class:`PatchlintError` when
+    ``revision`` is no version or no series has it.
+    """
+    groups = lineages(series)
+    if revision is None:
+        return tuple(max(versions, key=rank) for versions in groups)
+    asked = parse_version(revision)
+    if asked is None:
+        raise PatchlintError(f"--revision {revision}: not a version such as v2")
+    found = [[s for s in versions if parse_version(s.version) == asked] for versions in groups]
+    chosen = tuple(max(versions, key=rank) for versions in found if versions)
+    if not chosen:
+        there = ", ".join(dict.fromkeys(s.version for s in series)) or "no series"
+        raise PatchlintError(f"--revision {version_text(asked)}: not in the input, which has {there}")
+    return chosen
+
+
+def rank(series: Series) -> tuple[bool, tuple[int, ...], bool]:
+    """Sort key of a version within its lineage: an RFC of any version comes before a plain posting."""
+    words = series.prefix.upper().split()
+    plain = not any("RFC" in word for word in words)
+    return plain, parse_version(series.version) or (1,), "RESEND" in words
+
+
+def lineages(series: Sequence[Series]) -> list[list[Series]]:
+    """Group the versions of each series: same author, and the same title or a patch in common."""
+    groups: list[list[Series]] = []
+    for one in series:
+        home = next((g for g in groups if any(_related(one, other) for other in g)), None)
+        if home is None:
+            groups.append([one])
+        else:
+            home.append(one)
+    return groups
+
+
+def _related(one: Series, other: Series) -> bool:
+    if _address(one) != _address(other):
+        return False
+    if rank(one) == rank(other) and one.prefix == other.prefix:
+        # Two postings of the same version are two series, whatever their titles.
+        return False
+    return bool(_titles(one) & _titles(other))
+
+
+def _address(series: Series) -> str:
+    match = ADDRESS.search(series.author)
+    return (match[1] if match is not None else series.author).strip().lower()
+
+
+def _titles(series: Series) -> set[str]:
+    titles = (series.subject, *series.announced, *(p.subject for p in series.patches))
+    return {" ".join(t.split()).lower() for t in titles}

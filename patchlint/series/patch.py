@@ -1,0 +1,175 @@
+"""One message to one patch: its text, notes, trailers, suppressions and diffs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from patchlint.mail.text import exact, raw, readable
+from patchlint.model import Message, Patch, Problem, Suppression
+from patchlint.series.diff import Found, Scan, scan
+from patchlint.series.subject import Subject, parse_subject
+
+TRAILER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Za-z]+)*): +(\S.*)")
+CREDIT = re.compile(r"((?:Reviewed|Acked|Tested|Reported|Suggested)[A-Za-z-]*-by): +(\S.*)", re.IGNORECASE)
+IGNORE = re.compile(r"\s*patchlint:\s*ignore\s+([A-Z]+[0-9]*)(?:\s+([^\s:]+))?\s*(?::\s*(.*\S))?\s*$")
+IN_BODY = re.compile(r"(From|Subject|Date): +(\S.*)")
+MANGLED = re.compile(rb"^ {2}\S|^ {2}\t", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A message as the series room sees it."""
+
+    message: Message
+    subject: Subject
+    patch: Patch
+    text: str
+    """Body text outside of diffs, printable."""
+
+    @property
+    def cover(self) -> bool:
+        """Patch 0 of n."""
+        return self.subject.n == 0
+
+    @property
+    def reply(self) -> bool:
+        """A discussion mail: what it quotes is no patch."""
+        return self.subject.reply
+
+
+class _Body(NamedTuple):
+    lines: list[bytes]
+    scan: Scan
+    files: tuple[Found, ...]
+    """The file diffs that are the patch; quoted ones left out."""
+
+
+def read_patch(message: Message) -> Read:
+    """Read one message; a message without a diff gives a patch without files."""
+    subject = parse_subject(message.header("subject"))
+    body = _read_body(message)
+    if subject.reply or subject.n == 0:
+        body = body._replace(files=())
+    first = body.files[0].first if body.files else len(body.lines)
+    cut = _separator(body.scan, first)
+    text, author, title = _message_text(body.lines[:cut], message)
+    notes_at = min(cut, first)
+    patch = Patch(
+        n=1 if subject.n is None else subject.n,
+        subject=readable(title or subject.title),
+        author=readable(author or message.header("from")),
+        message_id=message.header("message-id").strip(),
+        message=text,
+        trailers=_trailers(text),
+        files=tuple(f.diff for f in body.files),
+        suppressions=tuple(_suppressions(body.lines, notes_at, first, message)),
+        problems=message.problems + tuple(_problems(body, message)),
+        source=message.source,
+        line=message.line,
+        lossy=message.lossy,
+        headers=message.headers,
+    )
+    return Read(message, subject, patch, _outside(body, message))
+
+
+def _read_body(message: Message) -> _Body:
+    lines = raw(message.body).split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    found = scan(lines, message.source_line)
+    if message.flowed and (found.damage or any(f.damage for f in found.files)):
+        # RFC 3676 stuffs a space before every line that starts with one.
+        unstuffed = [line[1:] if line[:2] in (b"  ", b" \t") else line for line in lines]
+        again = scan(unstuffed, message.source_line)
+        if not any(f.damage for f in again.files):
+            lines, found = unstuffed, again
+    return _Body(lines, found, _real(found))
+
+
+def _real(found: Scan) -> tuple[Found, ...]:
+    """The diffs after the last ``---`` that has any behind it; those before are quoted in the text."""
+    for separator in reversed(found.separators):
+        behind = tuple(f for f in found.files if f.first > separator)
+        if behind:
+            return behind
+    return found.files
+
+
+def _separator(found: Scan, first: int) -> int:
+    """Where the commit message ends: at its first ``---``, else at the diff."""
+    return min((s for s in found.separators if s < first), default=first)
+
+
+def _message_text(lines: Sequence[bytes], message: Message) -> tuple[str, str, str]:
+    """Commit message, and the author and subject that headers inside the body give."""
+    texts = [readable(exact(line.rstrip(b"\r")), message.charset) for line in lines]
+    start = next((i for i, t in enumerate(texts) if t.strip()), len(texts))
+    given: dict[str, str] = {}
+    while start < len(texts) and (match := IN_BODY.match(texts[start])):
+        given.setdefault(match[1], match[2].strip())
+        start += 1
+    title = parse_subject(given["Subject"]).title if "Subject" in given else ""
+    return "\n".join(texts[start:]).strip(), given.get("From", ""), title
+
+
+def _trailers(text: str) -> tuple[tuple[str, str], ...]:
+    """The block of ``Key: value`` lines at the end of the message."""
+    found: list[tuple[str, str]] = []
+    for line in reversed(text.splitlines()):
+        match = TRAILER.fullmatch(line.rstrip())
+        if match is not None:
+            found.append((match[1], match[2].strip()))
+        elif line.strip() and not line.startswith((" ", "\t", "[")):
+            break
+    return tuple(reversed(found))
+
+
+def _suppressions(lines: Sequence[bytes], start: int, stop: int, message: Message) -> Iterator[Suppression]:
+    for index in range(start, stop):
+        if b"patchlint:" not in lines[index]:
+            continue
+        match = IGNORE.match(readable(exact(lines[index])))
+        if match is not None:
+            yield Suppression(match[1], match[2] or "", match[3] or "", message.source_line(index))
+
+
+def _problems(body: _Body, message: Message) -> Iterator[Problem]:
+    for found in body.files:
+        for damage in found.damage:
+            what = f"{found.diff.path}: {damage.what}"
+            yield Problem("SER004", what, message.source, message.source_line(damage.line))
+    if not body.files:
+        return
+    start = body.files[0].first
+    for damage in body.scan.damage:
+        if damage.line > start:
+            yield Problem("SER004", damage.what, message.source, message.source_line(damage.line))
+    if message.flowed:
+        what = "sent as format=flowed, which lets mailers rewrap the patch"
+        yield Problem("SER004", what, message.source, message.line, severity="note")
+
+
+def _outside(body: _Body, message: Message) -> str:
+    """All text that is in no file diff of the patch."""
+    keep: list[bytes] = []
+    at = 0
+    for found in body.files:
+        keep.extend(body.lines[at : found.first])
+        at = found.end
+    keep.extend(body.lines[at:])
+    return "\n".join(readable(exact(line.rstrip(b"\r")), message.charset) for line in keep)
+
+
+def credits(read: Read) -> tuple[tuple[str, str], ...]:
+    """Trailers that a reply gives, quoted lines aside."""
+    found = (CREDIT.match(line.strip()) for line in read.text.splitlines())
+    return tuple((m[1], m[2].strip()) for m in found if m is not None)
+
+
+def with_credits(patch: Patch, extra: Sequence[tuple[str, str]]) -> Patch:
+    """The patch with trailers from replies added, each once."""
+    new = tuple(dict.fromkeys(t for t in extra if t not in patch.trailers))
+    return replace(patch, trailers=patch.trailers + new) if new else patch

@@ -1,0 +1,204 @@
+"""Applying a patch in memory: git's results without git, index or work tree."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from patchlint.model import Applied, FileDiff, FileImage, Patch, Problem, Series
+from patchlint.source.blob import is_placeholder
+from patchlint.source.hunks import Placed, Rejected, Text, doubtful, place, sides, text_of
+from patchlint.source.image import fragment_image, whole_image, worst
+from patchlint.source.paths import unsafe
+from patchlint.source.reader import TreeReader
+
+Files = Mapping[str, bytes | None]
+Origins = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedPatch:
+    """What one patch made.
+
+    ``after`` holds only the files that the patch changed (None: it removed them), and
+    ``origins`` the origin of their lines: add both to what earlier patches left.
+    """
+
+    images: tuple[FileImage, ...]
+    after: Files
+    applied: Applied
+    problems: tuple[Problem, ...] = ()
+    origins: Origins = field(default_factory=dict)
+
+
+class _Refused(Exception):
+    """The file's changes do not apply; the text says why."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """A patch being applied: where files come from, and what it made so far."""
+
+    patch: Patch
+    current: Files
+    reader: TreeReader | None
+    origins: Origins
+    after: dict[str, bytes | None] = field(default_factory=dict)
+    lines: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def apply_series(series: Series, reader: TreeReader | None) -> Iterator[AppliedPatch]:
+    """Apply a series patch upon patch."""
+    current: dict[str, bytes | None] = {}
+    origins: dict[str, tuple[int, ...]] = {}
+    for patch in series.patches:
+        applied = apply_patch(patch, current, reader, origins=origins)
+        current.update(applied.after)
+        origins.update(applied.origins)
+        yield applied
+
+
+def apply_patch(
+    patch: Patch, current: Files, reader: TreeReader | None, *, origins: Origins | None = None
+) -> AppliedPatch:
+    """Apply ``patch`` to the files that earlier patches made (``current``) and, for others, to the tree.
+
+    A file whose hunks do not apply is reported (SER002) and shown as fragments, so that
+    its content can still be looked at; it does not enter ``after``.
+    """
+    work = _Work(patch, current, reader, origins or {})
+    images: list[FileImage] = []
+    kinds: list[Applied] = []
+    problems: list[Problem] = []
+    for diff in patch.files:
+        image, kind, found = _apply_file(work, diff)
+        problems.extend(found)
+        kinds.append(kind)
+        if image is not None:
+            images.append(image)
+    return AppliedPatch(tuple(images), work.after, worst(kinds), tuple(problems), work.lines)
+
+
+def _apply_file(work: _Work, diff: FileDiff) -> tuple[FileImage | None, Applied, list[Problem]]:
+    for path in (diff.old_path, diff.new_path):
+        if path is not None and (why := unsafe(path)):
+            return None, "failed", [_problem(work, diff, f"{path!r} is not a name to look up: {why}")]
+    if diff.binary:
+        note = f"{diff.path}: binary, not looked at"
+        return None, "exact", [Problem("SER002", note, work.patch.source, diff.mail_line, severity="note")]
+    if work.reader is None and not _known(work, diff):
+        return _without_tree(work, diff)
+    try:
+        image = _with_tree(work, diff)
+    except _Refused as refusal:
+        problem = _problem(work, diff, str(refusal))
+        shown = fragment_image(diff, work.patch.n, (problem,)) if diff.hunks else None
+        return shown, "failed", [problem]
+    return image, image.applied, list(image.problems)
+
+
+def _problem(work: _Work, diff: FileDiff, what: str, line: int = 0) -> Problem:
+    return Problem("SER002", what, work.patch.source, line or diff.mail_line)
+
+
+def _known(work: _Work, diff: FileDiff) -> bool:
+    """The file's content follows from the series itself."""
+    return diff.kind == "new" or (diff.old_path in work.after or diff.old_path in work.current)
+
+
+def _without_tree(work: _Work, diff: FileDiff) -> tuple[FileImage | None, Applied, list[Problem]]:
+    if not diff.hunks:
+        return None, "fragment", []
+    if diff.kind == "delete":
+        pre = b"".join(line for hunk in diff.hunks for line in sides(hunk)[0])
+        work.after[diff.path] = None
+        return whole_image(diff, pre, None, [Placed(h, 0, 0) for h in diff.hunks], ()), "exact", []
+    return fragment_image(diff, work.patch.n), "fragment", []
+
+
+def _with_tree(work: _Work, diff: FileDiff) -> FileImage:
+    """Apply to known content. Raises :class:`_Refused`."""
+    pre, origin = _before(work, diff)
+    text = text_of(pre or b"", origin)
+    placed: list[Placed] = []
+    problems: list[Problem] = []
+    for hunk in diff.hunks:
+        before = list(text.lines) if hunk.section else []
+        try:
+            one = place(text, hunk, work.patch.n)
+        except Rejected:
+            raise _Refused(f"{diff.path}: the hunk for line {hunk.old_start} does not apply") from None
+        placed.append(one)
+        if other := doubtful(one, before):
+            what = (
+                f"{diff.path}: hunk for line {hunk.old_start} fits several places; applied {one.offset:+d} lines away"
+                f" in {other}(), but it names {hunk.section.strip()!r}"
+            )
+            problems.append(_problem(work, diff, what, hunk.mail_line))
+    return _finish(work, diff, pre, text, placed, problems)
+
+
+def _finish(
+    work: _Work, diff: FileDiff, pre: bytes | None, text: Text, placed: list[Placed], problems: list[Problem]
+) -> FileImage:
+    if diff.new_path is None:
+        if text.lines:
+            raise _Refused(f"{diff.path}: deleted, but the patch leaves lines of it")
+        work.after[diff.path] = None
+        return whole_image(diff, pre, None, placed, problems)
+    image = whole_image(diff, pre, text, placed, problems)
+    if diff.kind == "rename" and diff.old_path is not None:
+        work.after[diff.old_path] = None
+    work.after[diff.new_path] = image.post
+    work.lines[diff.new_path] = image.origin
+    return image
+
+
+def _before(work: _Work, diff: FileDiff) -> tuple[bytes | None, tuple[int, ...]]:
+    """The file before this diff and the origins of its lines. Raises :class:`_Refused`."""
+    if diff.old_path is None or diff.kind in ("rename", "copy"):
+        taken = _lookup(work, diff.new_path or "", "")
+        if taken is not None and not (taken == b"" and not diff.new_blob):
+            raise _Refused(f"{diff.path}: to be created, but it exists already")
+        if diff.old_path is None:
+            return None, ()
+    path = diff.old_path
+    # git takes the source of a rename or copy as it was before the whole patch.
+    made = work.current if diff.kind in ("rename", "copy") else ChainMap(work.after, work.current)
+    if path in made:
+        pre = made[path]
+        origin = work.lines.get(path, work.origins.get(path, ()))
+    else:
+        pre, origin = _from_tree(work.reader, path, diff), ()
+    if pre is None:
+        raise _Refused(f"{path}: not in the tree")
+    return pre, origin
+
+
+def _lookup(work: _Work, path: str, blob: str) -> bytes | None:
+    for made in (work.after, work.current):
+        if path in made:
+            return made[path]
+    return work.reader.read(path) if work.reader is not None else None
+
+
+def _from_tree(reader: TreeReader | None, path: str, diff: FileDiff) -> bytes | None:
+    """The exact pre-image by blob id where the reader has it and the hunks fit it, else the file at the base."""
+    if reader is None:
+        return None
+    if not is_placeholder(diff.old_blob):
+        exact = reader.blob(diff.old_blob)
+        if exact is not None and _all_fit(exact, diff):
+            return exact
+    return reader.read(path)
+
+
+def _all_fit(data: bytes, diff: FileDiff) -> bool:
+    text = text_of(data)
+    try:
+        for hunk in diff.hunks:
+            place(text, hunk, 0)
+    except Rejected:
+        return False
+    return True

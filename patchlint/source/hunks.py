@@ -1,0 +1,189 @@
+"""Placing hunks in a file, exactly as git's ``apply`` does without options.
+
+The rules (git 2.39, apply.c): the search starts at the line that the hunk gives for the
+new file, in the file as earlier hunks left it, and goes outward, forward first; no
+context line may differ; a hunk that starts at line 0 or 1 must meet the beginning, one
+without trailing context the end; lines that an earlier hunk wrote cannot match again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from patchlint.model import Hunk
+
+MAX_SEARCH = 2_000_000_000
+"""Bytes looked at while searching places for the hunks of one file; about two seconds."""
+
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?=\s*\()")
+
+
+class Placed(NamedTuple):
+    """Where a hunk went: 0-based line in the file as it then was, and the lines it is off by."""
+
+    hunk: Hunk
+    at: int
+    offset: int
+    several: bool = False
+    """More than one place fits."""
+
+
+@dataclass(slots=True)
+class Text:
+    """A file being patched: lines with their ends, their origins, and what hunks wrote so far."""
+
+    lines: list[bytes]
+    origin: list[int]
+    written: list[tuple[int, int]]
+    """Line ranges [first, last) that hunks wrote, not to be matched again."""
+    searched: int = 0
+
+
+class Rejected(Exception):
+    """The hunk fits nowhere."""
+
+
+def text_of(data: bytes, origin: tuple[int, ...] = ()) -> Text:
+    """Split a file into lines at newlines only."""
+    lines = data.split(b"\n")
+    last = lines.pop()
+    whole = [line + b"\n" for line in lines]
+    if last:
+        whole.append(last)
+    known = list(origin) if len(origin) == len(whole) else [0] * len(whole)
+    return Text(whole, known, [])
+
+
+def sides(hunk: Hunk) -> tuple[list[bytes], list[bytes]]:
+    """The lines that the hunk wants to find and those that it leaves, with their ends."""
+    old = [text + b"\n" for tag, text in hunk.lines if tag != "+"]
+    new = [text + b"\n" for tag, text in hunk.lines if tag != "-"]
+    if "-" in hunk.no_newline and old:
+        old[-1] = old[-1][:-1]
+    if "+" in hunk.no_newline and new:
+        new[-1] = new[-1][:-1]
+    return old, new
+
+
+def place(text: Text, hunk: Hunk, patch: int) -> Placed:
+    """Apply one hunk to ``text``. Raises :class:`Rejected`."""
+    if not any(tag != " " for tag, _ in hunk.lines):
+        raise Rejected
+    old, new = sides(hunk)
+    want = hunk.new_start - 1 if hunk.new_start else 0
+    at, several = _find(text, hunk, old, want)
+    _write(text, hunk, at, old, new, patch)
+    return Placed(hunk, at, at - want, several)
+
+
+def _find(text: Text, hunk: Hunk, old: list[bytes], want: int) -> tuple[int, bool]:
+    begins, ends = hunk.old_start <= 1, hunk.lines[-1][0] != " "
+    if begins or ends:
+        at = 0 if begins else len(text.lines) - len(old)
+        if at < 0 or not _fits(text, old, at) or (ends and at + len(old) != len(text.lines)):
+            raise Rejected
+        return at, False
+    want = min(want, len(text.lines))
+    if _fits(text, old, want):
+        return want, False
+    return _search(text, old, want)
+
+
+def _fits(text: Text, old: list[bytes], at: int) -> bool:
+    end = at + len(old)
+    if end > len(text.lines):
+        return False
+    if any(first < end and at < last for first, last in text.written):
+        return False
+    found = text.lines[at:end]
+    if found == old:
+        return True
+    # git compares bytes, so a last line without newline also fits one that goes on with white space.
+    return bool(old) and found[:-1] == old[:-1] and found[-1].startswith(old[-1]) and _blank_after(found[-1], old[-1])
+
+
+def _blank_after(line: bytes, start: bytes) -> bool:
+    return not start.endswith(b"\n") and not line[len(start) :].strip()
+
+
+def _search(text: Text, old: list[bytes], want: int) -> tuple[int, bool]:
+    """The fitting place nearest to ``want``, later ones first, and whether there is another."""
+    places = _places(text, old)
+    if not places:
+        raise Rejected
+    nearest = min(places, key=lambda at: (abs(at - want), at < want))
+    return nearest, len(places) > 1
+
+
+def _places(text: Text, old: list[bytes]) -> list[int]:
+    """Every line at which ``old`` fits.
+
+    Found through its rarest line, so that blank lines and braces do not make the search
+    quadratic.
+    """
+    if not old:
+        return []
+    lines = text.lines
+    text.searched += sum(map(len, lines))
+    probe = max(range(len(old)), key=lambda i: len(old[i]))
+    needle = old[probe]
+    found: list[int] = []
+    at = -1
+    while text.searched < MAX_SEARCH:
+        try:
+            at = lines.index(needle, at + 1)
+        except ValueError:
+            return found
+        text.searched += 64 * len(old)
+        if at >= probe and _fits(text, old, at - probe):
+            found.append(at - probe)
+    return found
+
+
+def _write(text: Text, hunk: Hunk, at: int, old: list[bytes], new: list[bytes], patch: int) -> None:
+    kept = iter(text.origin[at : at + len(old)])
+    origin: list[int] = []
+    for tag, _ in hunk.lines:
+        if tag == "+":
+            origin.append(patch)
+            continue
+        was = next(kept)
+        if tag == " ":
+            origin.append(was)
+    text.lines[at : at + len(old)] = new
+    text.origin[at : at + len(old)] = origin
+    shift = len(new) - len(old)
+    moved = [(a + shift, b + shift) if a >= at else (a, b) for a, b in text.written]
+    text.written = [*moved, (at, at + len(new))]
+
+
+def doubtful(placed: Placed, lines: list[bytes]) -> str:
+    """The other function in which a hunk landed, when its place is doubtful; else empty.
+
+    Doubtful: more than one place fits, it is not the expected one, and the ``@@`` section
+    names a function that is not the last one to start above the place.  ``lines`` is the
+    file before the hunk.
+    """
+    if not placed.several or not placed.offset:
+        return ""
+    said = _function(placed.hunk.section)
+    found = _enclosing(lines, placed.at)
+    return found if said and found and said != found else ""
+
+
+def _function(section: str) -> str:
+    match = IDENTIFIER.search(section)
+    return match[0] if match is not None else ""
+
+
+def _enclosing(lines: list[bytes], at: int) -> str:
+    """What ``diff -p`` would say for line ``at``: the nearest line above that starts with a letter, ``_`` or ``$``."""
+    for index in range(min(at, len(lines)) - 1, -1, -1):
+        line = lines[index]
+        if line[:1].isalpha() or line[:1] in (b"_", b"$"):
+            if line.rstrip().endswith(b":"):
+                continue
+            return _function(line.decode("utf-8", "replace"))
+    return ""
