@@ -66,7 +66,7 @@ class Surroundings(Protocol):
     def defines(self, symbol: Symbol) -> bool:
         """Whether a file outside the series defines the symbol (or may: when in doubt, yes)."""
 
-    def callers(self, symbol: Symbol) -> Sequence[FileScan]:
+    def callers_of(self, symbol: Symbol) -> Sequence[FileScan]:
         """Files outside the series that call the function and have none of that name of their own."""
 
 
@@ -89,9 +89,9 @@ def loose_uses(scans: Scans, symbols: Iterable[Symbol], tree: Surroundings) -> I
         definitions = [found for scan in files for found in scan.defined(symbol.name)]
         if symbol.kind in ("function", "macro"):
             if definitions:
-                yield from _wrong_arguments(symbol, definitions, files, tree.callers(symbol))
+                yield from _wrong_arguments(symbol, definitions, files, tree.callers_of(symbol))
             elif not tree.defines(symbol):
-                yield from _uses_of_function(symbol, (*files, *tree.callers(symbol)))
+                yield from _uses_of_function(symbol, (*files, *tree.callers_of(symbol)))
         elif symbol.name.encode() not in outside and not definitions and not tree.defines(symbol):
             yield from _uses_of_word(symbol, files)
 

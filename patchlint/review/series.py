@@ -56,7 +56,6 @@ def review_series(series: Series, reader: TreeReader | None, ruleset: Ruleset, k
 def _not_analysed(
     timeline: Sequence[Stage], examiner: Examiner, further: Iterable[NotAnalysed]
 ) -> tuple[NotAnalysed, ...]:
-    skipped = [entry for stage in timeline for entry in stage.skipped]
     units = {
         id(change.after.unit): change.after.unit
         for stage in timeline
@@ -64,7 +63,7 @@ def _not_analysed(
         if change.after is not None
     }
     parsed = [entry for unit in units.values() for entry in unit.not_analysed]
-    return tuple(dict.fromkeys((*skipped, *parsed, *examiner.skipped, *further)))
+    return tuple(dict.fromkeys((*parsed, *examiner.skipped, *further)))
 
 
 # ------------------------------------------------- the mail and the application

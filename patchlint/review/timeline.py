@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from patchlint.callgraph import FileScan
-from patchlint.model import FileImage, NotAnalysed, Patch, Series
-from patchlint.source import AppliedPatch, TreeReader, apply_patch
+from patchlint.model import FileImage, Patch, Series
+from patchlint.source import AppliedPatch, TreeReader, apply_series
 from patchlint.syntax import Unit, parse
 
 SOURCE_SUFFIXES = (".c", ".h")
@@ -70,7 +70,6 @@ class Stage:
     changes: tuple[FileChange, ...]
     before: State
     after: State
-    skipped: tuple[NotAnalysed, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -95,36 +94,18 @@ class Views:
 
 def stages(series: Series, reader: TreeReader | None, views: Views) -> tuple[Stage, ...]:
     """Apply the patches one upon the other, in memory."""
-    applied = _apply_all(series, reader)
+    applied = tuple(apply_series(series, reader))
     changes = [tuple(_change(image, views) for image in done.images if _is_source(image)) for done in applied]
     state = _base(changes)
     found: list[Stage] = []
     for order, (patch, done) in enumerate(zip(series.patches, applied, strict=True)):
-        before, state = state, _advance(state, changes[order])
-        found.append(Stage(order, patch, done, changes[order], before, state, _skipped(done)))
+        before, state = state, _advance(state, changes[order], done)
+        found.append(Stage(order, patch, done, changes[order], before, state))
     return tuple(found)
 
 
-def _apply_all(series: Series, reader: TreeReader | None) -> list[AppliedPatch]:
-    current: dict[str, bytes | None] = {}
-    found = []
-    for patch in series.patches:
-        applied = apply_patch(patch, current, reader)
-        current.update(applied.after)
-        found.append(applied)
-    return found
-
-
 def _is_source(image: FileImage) -> bool:
-    return image.path.endswith(SOURCE_SUFFIXES) and image.applied != "failed"
-
-
-def _skipped(applied: AppliedPatch) -> tuple[NotAnalysed, ...]:
-    return tuple(
-        NotAnalysed(image.path, "", "the patch does not apply to this file")
-        for image in applied.images
-        if image.applied == "failed" and image.path.endswith(SOURCE_SUFFIXES)
-    )
+    return image.path.endswith(SOURCE_SUFFIXES)
 
 
 def _change(image: FileImage, views: Views) -> FileChange:
@@ -133,11 +114,13 @@ def _change(image: FileImage, views: Views) -> FileChange:
     return FileChange(image, before, after)
 
 
-def _advance(state: State, changes: Sequence[FileChange]) -> State:
+def _advance(state: State, changes: Sequence[FileChange], applied: AppliedPatch) -> State:
     """The state after one patch."""
     moved = dict(state)
+    gone = {path for path, data in applied.after.items() if data is None}
     for change in changes:
-        if change.before is not None and (change.after is None or change.after.path != change.before.path):
+        renamed = change.before is not None and change.after is not None and change.before.path != change.after.path
+        if change.before is not None and (change.before.path in gone or (renamed and change.before.fragments)):
             moved.pop(change.before.path, None)
         if change.after is not None:
             older = moved.get(change.after.path, ()) if change.after.fragments else ()
