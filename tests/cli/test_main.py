@@ -1,0 +1,66 @@
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from patchlint import __version__
+from patchlint.cli.main import COMMANDS, cli, run
+
+
+def test_version_is_quick() -> None:
+    def seconds() -> float:
+        started = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "patchlint.cli.main", "--version"], capture_output=True, text=True, check=True
+        )
+        assert __version__ in done.stdout
+        return time.perf_counter() - started
+
+    assert min(seconds() for _ in range(5)) < 0.4  # 0.1 s on an idle machine
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    assert f"Usage: patchlint {name}" in capsys.readouterr().out
+
+
+def test_the_summaries_in_the_overview_match_the_commands() -> None:
+    missing = [name for name in COMMANDS if cli.get_command(None, name) is None]  # type: ignore[arg-type]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nope"],
+        ["mbox"],
+        ["mbox", "--nope", "x"],
+        ["mbox", "--format", "pdf", "x"],
+        ["mbox", "--tree", "a", "--no-tree", "x"],
+        ["mbox", "--no-tree", "--base", "HEAD", "x"],
+        ["mbox", "--no-tree", "--select", "NOPE1", "x"],
+        ["mbox", "--no-tree", "--rules", "/nonexistent", "x"],
+        ["mbox", "--no-tree", "/nonexistent.mbox"],
+        ["mbox", "--tree", "/nonexistent", "x"],
+        ["explain", "NOPE001"],
+    ],
+)
+def test_trouble_is_one_line_and_exit_2(
+    words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("patchlint: ") and shown.err.count("\n") == 1
+
+
+def test_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    assert run(["rules"]) == 130
