@@ -21,7 +21,7 @@ from patchlint.host.rulefiles import load_ruleset
 from patchlint.host.sources import SourceFile, read_source, source_files
 from patchlint.host.tree import GitTree, Tree, default_tree, format_range, open_tree
 from patchlint.mail import read_mail
-from patchlint.model import Confidence, NotAnalysed, PatchlintError, Review, Series
+from patchlint.model import Confidence, Message, NotAnalysed, PatchlintError, Review, Series, Severity
 from patchlint.report import Renderer, ReportContext, RuleHelp, ToolInfo
 from patchlint.report.text import TextStyle
 from patchlint.report.text import render as render_text
@@ -36,6 +36,7 @@ from patchlint.review import (
     review_file,
     review_series,
 )
+from patchlint.review.preferences import Preferences, prefer
 from patchlint.ruleset import Ruleset
 from patchlint.series import assemble, choose
 
@@ -64,6 +65,12 @@ class Options:
     quiet: bool = False
     verbose: bool = False
     stats: bool = False
+    also: tuple[tuple[str, Path], ...] = ()
+    """Further reports: (format, file)."""
+    severities: tuple[tuple[str, Severity], ...] = ()
+    """From the config file: (rule id or prefix, severity)."""
+    only_paths: tuple[str, ...] = ()
+    """From the config file: globs of the files spoken of."""
 
 
 class Silence:
@@ -132,9 +139,16 @@ def review_mail(desk: Desk, paths: Sequence[str], revision: str | None = None) -
     """A review of each series in the mailboxes, in their order; raises PatchlintError when there is no patch."""
     inputs = read_inputs(paths, sys.stdin.buffer)
     messages = [message for data, source in inputs for message in read_mail(data, source)]
+    yield from review_messages(desk, messages, ", ".join(paths), revision)
+
+
+def review_messages(
+    desk: Desk, messages: Sequence[Message], source: str, revision: str | None = None
+) -> Iterator[Review]:
+    """A review of each series among the mails, in their order; raises PatchlintError when there is no patch."""
     chosen = choose(assemble(messages), revision)
     if not chosen:
-        raise PatchlintError(f"{', '.join(paths)}: no patch in the input")
+        raise PatchlintError(f"{source}: no patch in the input")
     for number, series in enumerate(chosen):
         if len(chosen) > 1:
             desk.progress.advance(number, len(chosen))
@@ -172,7 +186,13 @@ def _review(desk: Desk, series: Series, tree: Tree | None) -> Review:
     if tree is None:
         notes = (*notes, "no kernel tree (--tree DIR): judged by what the patches themselves show")
     stats = {**review.stats, "seconds": round(time.perf_counter() - started, 3)}
-    return choose_findings(replace(review, stats=stats, notes=notes), desk.selection)
+    return _shown(desk, replace(review, stats=stats, notes=notes))
+
+
+def _shown(desk: Desk, review: Review) -> Review:
+    """The review with what the user asks to see."""
+    preferences = Preferences(desk.options.severities, desk.options.only_paths)
+    return prefer(choose_findings(review, desk.selection), preferences)
 
 
 # ----------------------------------------------------------------------- files
@@ -198,7 +218,7 @@ def _joined(desk: Desk, paths: Sequence[Path], parts: Sequence[FileReview], star
     source = " ".join(str(path) for path in paths)
     review = join(source, desk.tree.rev if desk.tree is not None else "", parts)
     stats = {**review.stats, "seconds": round(time.perf_counter() - started, 3)}
-    return choose_findings(replace(review, stats=stats), desk.selection)
+    return _shown(desk, replace(review, stats=stats))
 
 
 def _each_file(desk: Desk, files: Sequence[SourceFile]) -> Iterator[FileReview]:
@@ -240,8 +260,8 @@ def _review_one(desk: Desk, file: SourceFile) -> FileReview:
 # --------------------------------------------------------------------- reports
 
 
-def report(reviews: Sequence[Review], desk: Desk, style: TextStyle | None = None) -> str:
-    """The reviews in the format that the options ask for."""
+def report(reviews: Sequence[Review], desk: Desk, fmt: str, style: TextStyle | None = None) -> str:
+    """The reviews in one format; ``style`` is for text."""
     notes = {
         rule.id: RuleHelp(
             rule.id, rule.name, rule.summary, rule.why, rule.bad, rule.good, rule.severity, rule.references
@@ -249,9 +269,9 @@ def report(reviews: Sequence[Review], desk: Desk, style: TextStyle | None = None
         for rule in desk.ruleset.rules.values()
     }
     context = ReportContext(ToolInfo(__version__, desk.ruleset.digest), notes, _source_line)
-    if desk.options.fmt == "text":
+    if fmt == "text":
         return render_text(reviews, context, style)
-    render: Renderer = import_module(f"patchlint.report.{desk.options.fmt}").render
+    render: Renderer = import_module(f"patchlint.report.{fmt}").render
     return render(reviews, context)
 
 

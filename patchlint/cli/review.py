@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -76,11 +76,7 @@ def _finish(desk: Desk, reviews: Iterator[Review]) -> int:
         interrupted = True
         print("patchlint: interrupted; this is what was found so far", file=sys.stderr)
     if done or not interrupted:
-        text = render(done, desk, _style(options))
-        if options.output is not None:
-            write_text(options.output, text)
-        else:
-            sys.stdout.write(text)
+        write_reports(desk, done)
     if interrupted:
         return EXIT_INTERRUPTED
     if options.write_baseline is not None:
@@ -89,7 +85,20 @@ def _finish(desk: Desk, reviews: Iterator[Review]) -> int:
     return EXIT_FINDINGS if at_least(found, options.fail_on) else 0
 
 
-def _style(options: Options) -> TextStyle:
+def write_reports(desk: Desk, reviews: Sequence[Review]) -> None:
+    """The report that was asked for, and each of ``--also``."""
+    options = desk.options
+    text = render(reviews, desk, options.fmt, text_style(options))
+    if options.output is not None:
+        write_text(options.output, text)
+    else:
+        sys.stdout.write(text)
+    for fmt, file in options.also:
+        write_text(file, render(reviews, desk, fmt))
+
+
+def text_style(options: Options) -> TextStyle:
+    """Colours on terminals only, prose as wide as the terminal."""
     terminal = options.output is None and sys.stdout.isatty()
     return TextStyle(
         color=terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",

@@ -12,7 +12,7 @@ from typing import Protocol
 from patchlint.model import Review
 from patchlint.report.context import ReportContext, RuleHelp, SourceLookup, ToolInfo
 
-FORMATS: tuple[str, ...] = ("text", "json", "sarif", "github", "rdjsonl", "reply", "html")
+FORMATS: tuple[str, ...] = ("text", "json", "sarif", "github", "rdjsonl", "reply", "html", "markdown")
 """What ``--format`` takes; each is a module here."""
 
 

@@ -25,7 +25,9 @@ class Preferences:
         return wanted
 
     def severity(self, finding: Finding) -> Severity:
-        """The severity to show; of several prefixes that match, the longest decides."""
+        """The severity to show: the longest prefix that matches decides; what a later patch repairs stays a note."""
+        if finding.verdict == "transient":
+            return finding.severity
         matching = [entry for entry in self.severities if finding.rule.startswith(entry[0])]
         return max(matching, key=lambda entry: len(entry[0]))[1] if matching else finding.severity
 
