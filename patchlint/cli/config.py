@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from patchlint.driver import Options
 from patchlint.host.config import KEYS, Config, Value, read_config
 from patchlint.host.tree import find_repository
 from patchlint.model import PatchlintError
@@ -23,6 +25,11 @@ def configured(ctx: click.Context, values: Mapping[str, Any]) -> dict[str, Value
     """
     found = read_config(config_folder(values.get("tree"))).values
     return {name: value for name, value in found.items() if ctx.get_parameter_source(name) not in _FLAGS_GIVEN}
+
+
+def configured_options(tree: Path | None) -> Options:
+    """Default options changed by the config files, for commands that have no reviewing options of their own."""
+    return Options(tree=tree, jobs=os.cpu_count() or 1, **read_config(config_folder(tree)).values)
 
 
 def config_folder(tree: Path | None) -> Path | None:

@@ -19,6 +19,9 @@ MARK = "# written by patchlint hook install"
 
 Outcome = Literal["installed", "updated", "removed", "restored", "absent"]
 
+_FINDINGS = 10
+"""The status that nothing but findings can give: a broken Python or a signal has others."""
+
 # Whatever happens to the program (gone, killed, out of memory), the shell around it says so and decides.
 _SCRIPT = """#!/bin/sh
 {mark}; remove it with: patchlint hook uninstall
@@ -36,10 +39,11 @@ if [ "$(git config --type=bool --get patchlint.skip)" = true ]; then
 	say "not reviewed (git config patchlint.skip)"
 	exit 0
 fi
-{command} hook run "$@"
+{command} hook run --findings-status {findings} "$@"
 status=$?
 case $status in
-0 | 1 | 130) exit $status ;;
+0 | 130) exit $status ;;
+{findings}) exit 1 ;;
 esac
 say "the review did not work (exit status $status)"
 if [ "$(git config --get patchlint.onCrash)" = pass ]; then
@@ -129,6 +133,6 @@ def _write(hook: Path) -> None:
     # -P keeps the folder the hook runs in, somebody's source tree, out of Python's module path.
     command = f"{shlex.quote(sys.executable)} -P -m patchlint.cli.main"
     fresh = hook.with_name(f".{NAME}.{os.getpid()}")
-    fresh.write_text(_SCRIPT.format(mark=MARK, kept=KEPT, command=command))
+    fresh.write_text(_SCRIPT.format(mark=MARK, kept=KEPT, command=command, findings=_FINDINGS))
     fresh.chmod(0o755)
     fresh.replace(hook)
