@@ -1,0 +1,157 @@
+"""Expansion of function-like macros that a file (or a header given with it) defines.
+
+Expanded are those that a reader of the calls would miss: bodies with a jump or a call.  The text is
+substituted as the preprocessor does (``#``, ``##``, ``__VA_ARGS__``), variables that the macro declares
+get a name of their own, and every node of the result stands at the macro call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from patchlint import ir
+from patchlint.syntax.dialect import Dialect
+from patchlint.syntax.expressions import Context
+from patchlint.syntax.heads import split_args
+from patchlint.syntax.lexical import Directive, lex
+from patchlint.syntax.rewrite import rewrite
+from patchlint.syntax.statements import Statements
+from patchlint.syntax.tree import Tree, parse_text
+from patchlint.syntax.values import Define
+
+MAX_BODY = 2000
+"""Characters of the longest macro body that is expanded."""
+MAX_DEPTH = 4
+"""Macros expanded inside one another."""
+
+_DEFINE = re.compile(r"([A-Za-z_]\w*)\(([^)]*)\)\s*([\s\S]*)\Z")
+_WORTH = re.compile(r"\b(?:return|goto|break|continue)\b|\b[A-Za-z_]\w*\s*\(")
+_LOOP_HEAD = re.compile(r"\s*(?:for|while|if|switch)\s*\(")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_]\w*|\s*##\s*|#\s*[A-Za-z_]\w*|\d\w*|[\s\S]')
+_T = TypeVar("_T")
+
+
+def read_define(directive: Directive) -> Define | None:
+    """The function-like macro that a ``#define`` makes, None for an object-like one."""
+    match = _DEFINE.match(directive.rest)
+    if match is None:
+        return None
+    params = tuple(param.strip() for param in match[2].split(",") if param.strip())
+    return Define(match[1], params, match[3].strip(), directive.start)
+
+
+class Macros:
+    """The macros to expand.  Results are kept per name and arguments."""
+
+    def __init__(self, defines: Iterable[Define], dialect: Dialect, keep: Collection[str]) -> None:
+        self._dialect = dialect
+        self._table = {define.name: define for define in defines if define.name not in keep and self._worth(define)}
+        self._texts: dict[tuple[str, tuple[str, ...]], tuple[str, Tree] | None] = {}
+
+    def _worth(self, define: Define) -> bool:
+        if len(define.body) > MAX_BODY or self._dialect.loops.match(define.name) or _LOOP_HEAD.match(define.body):
+            return False
+        return "asm" not in define.body and _WORTH.search(define.body) is not None
+
+    def expression(self, call: ir.Call, context: Context) -> ir.Expr | None:
+        """The value of a macro call inside an expression, None when it is not one that is expanded."""
+        statements = self._expand(call, context)
+        if statements is None or len(statements) != 1 or not isinstance(statements[0], ir.Evaluate):
+            return None
+        return statements[0].expr
+
+    def statements(self, call: ir.Call, context: Context) -> tuple[ir.Stmt, ...] | None:
+        """The statements of a macro call, None when it is not one that is expanded."""
+        return self._expand(call, context)
+
+    def _expand(self, call: ir.Call, context: Context) -> tuple[ir.Stmt, ...] | None:
+        define = self._table.get(call.name)
+        if define is None or call.name in context.expanding or len(context.expanding) >= MAX_DEPTH:
+            return None
+        inside = context.source[call.pos : call.end].decode("latin-1")
+        opened = inside.find("(")
+        args = tuple(split_args(lex(inside[opened + 1 : -1].encode("latin-1")).shadow.decode("latin-1")))
+        text = substitute(define, args)
+        if text is None:
+            return None
+        source = b"{" + text.encode("latin-1", "replace") + b";}"
+        lexed = lex(source)
+        rewritten = rewrite(lexed.shadow, context.dialect)
+        parsed = parse_text(b"int f()" + rewritten.text, -7)
+        if parsed.error >= 0 or len(parsed.root[3]) != 1:
+            return None
+        marks = rewritten.marks
+        inner = replace(
+            context,
+            source=source,
+            types=marks.types,
+            heads=frozenset(marks.heads),
+            ranges=frozenset(marks.ranges),
+            attributes=tuple(marks.attributes),
+            tolerant=False,
+            expanding=(*context.expanding, call.name),
+        )
+        statements = Statements(inner).body(parsed.root[3][0][3][-1])
+        return tuple(relocate(statement, call.pos) for statement in statements)
+
+
+def substitute(define: Define, args: tuple[str, ...]) -> str | None:
+    """The body with the arguments in place; None when their number does not fit."""
+    params = list(define.params)
+    named = [param.removesuffix("...").strip() or "__VA_ARGS__" for param in params]
+    if params and params[-1].endswith("...") and len(args) >= len(params) - 1:
+        rest = ", ".join(args[len(params) - 1 :])
+        args = (*args[: len(params) - 1], rest)
+    if len(args) != len(params):
+        return None
+    values = dict(zip(named, args, strict=True))
+    return _paste(define, values)
+
+
+def _paste(define: Define, values: Mapping[str, str]) -> str:
+    own = _declared(define.body) - set(values)
+    out: list[str] = []
+    for token in _TOKEN.findall(define.body):
+        if token.strip() == "##":
+            while out and out[-1].isspace():
+                out.pop()
+            if out and out[-1].strip() == ",":
+                continue
+        elif token[0] == "#":
+            out.append('"' + values.get(token[1:].strip(), token).replace('"', "'") + '"')
+        elif token in values:
+            out.append(values[token])
+        else:
+            out.append(f"{token}__in_{define.name}" if token in own else token)
+    return "".join(out)
+
+
+_DECLARED = re.compile(
+    r"(?:^|[;{])\s*(?:(?:const|unsigned|static|struct\s+\w+|(?:__)?typeof(?:__)?\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|\w+)\s+\*?\s*)+?"
+    r"\**([A-Za-z_]\w*)\s*(?==[^=]|;)"
+)
+_NO_TYPE = frozenset({"return", "goto", "break", "continue", "else", "case", "do"})
+
+
+def _declared(body: str) -> set[str]:
+    """Names that a macro body declares."""
+    found = _DECLARED.finditer(body)
+    return {match[1] for match in found if match[0].strip("{; \t\n").split()[0] not in _NO_TYPE}
+
+
+def relocate(node: _T, pos: int) -> _T:
+    """A copy of a node in which everything stands at ``pos``."""
+    return _moved(node, pos)  # type: ignore[no-any-return]
+
+
+def _moved(node: Any, pos: int) -> Any:
+    if isinstance(node, tuple):
+        return tuple(_moved(item, pos) for item in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    values = {item.name: getattr(node, item.name) for item in fields(node)}
+    moved = {name: pos if name in ("pos", "end") else _moved(value, pos) for name, value in values.items()}
+    return type(node)(**moved)

@@ -1,0 +1,166 @@
+"""The arrangements of a function's ``#if`` directives, as texts to parse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from patchlint.syntax.conditions import (
+    Atom,
+    Both,
+    Choice,
+    Condition,
+    Either,
+    Group,
+    Not,
+    atoms,
+    choices,
+    config_atom,
+    dead,
+    selected,
+)
+from patchlint.syntax.outline import blank, span
+
+MAX_VARIANTS = 16
+"""Arrangements kept of one function."""
+MAX_ATOMS = 4
+"""Tests that are varied: 2 ** MAX_ATOMS is MAX_VARIANTS."""
+
+_ENABLED = re.compile(rb"\bIS_(?:ENABLED|BUILTIN|REACHABLE)\s*\(\s*(CONFIG_\w+)\s*\)")
+_MATTERS = re.compile(rb"[({}=]|\b(?:return|goto|break|continue|case|default|else|do)\b|:")
+
+
+class Arrangement(NamedTuple):
+    """One arrangement: what it is called, its text, and the symbols it decides."""
+
+    config: tuple[str, ...]
+    text: bytes
+    decided: Mapping[str, bool]
+
+
+class Arrangements(NamedTuple):
+    """All arrangements of a function; ``bound_hit`` when there are more."""
+
+    kept: tuple[Arrangement, ...]
+    bound_hit: bool
+
+
+def arrange(text: bytes, start: int, end: int, inner: Sequence[Group], fixed: Choice) -> Arrangements:
+    """The arrangements of the text between two offsets; ``inner`` are the groups that begin inside.
+
+    ``fixed`` holds what the enclosing directives already decide.
+    """
+    enabled = _ENABLED.findall(text, start, end) if b"IS_" in text[start:end] else []
+    if not inner and not enabled:
+        return Arrangements((Arrangement((), text[start:end], {}),), False)
+    live = [group for group in inner if _matters(text, group)]
+    varied = _varied([atom for group in live for branch in group.branches for atom in atoms(branch.condition)], fixed)
+    bound_hit = len(varied) > MAX_ATOMS
+    symbols = _varied([config_atom(symbol.decode()) for symbol in enabled], fixed)
+    varied = [*varied, *(atom for atom in symbols if atom not in varied)][:MAX_ATOMS]
+    names = {atom.name for atom in symbols} & {atom.name for atom in varied}
+    found: dict[tuple[object, ...], list[dict[str, bool]]] = {}
+    for choice in choices(varied, fixed, MAX_VARIANTS):
+        taken = _taken(live, choice)
+        key = (*taken, *(choice[name] for name in sorted(names)))
+        found.setdefault(key, []).append(choice)
+    kept = [_arrangement(text, start, end, inner, varied, group, names) for group in found.values()]
+    if len(kept) == 1:
+        kept = [kept[0]._replace(config=())]
+    return Arrangements(tuple(kept), bound_hit)
+
+
+def _varied(found: Sequence[Atom], fixed: Choice) -> list[Atom]:
+    return list(dict.fromkeys(atom for atom in found if atom.name not in fixed))
+
+
+def _taken(groups: Sequence[Group], choice: Choice) -> list[tuple[int, int]]:
+    """(group start, branch) for every group that the choice leaves visible."""
+    taken: list[tuple[int, int]] = []
+    hidden: list[tuple[int, int]] = []
+    for group in groups:
+        if any(low <= group.start < high for low, high in hidden):
+            continue
+        index = selected(group, choice)
+        taken.append((group.start, index))
+        hidden.extend(span(group, other) for other in range(len(group.branches)) if other != index)
+    return taken
+
+
+def _arrangement(
+    text: bytes,
+    start: int,
+    end: int,
+    inner: Sequence[Group],
+    varied: Sequence[Atom],
+    same: Sequence[dict[str, bool]],
+    names: set[str],
+) -> Arrangement:
+    first = same[0]
+    config = tuple(
+        atom.yes if first[atom.name] else atom.no
+        for atom in varied
+        if all(choice[atom.name] == first[atom.name] for choice in same)
+    )
+    gone: list[tuple[int, int]] = []
+    for group in inner:
+        index = selected(group, first)
+        gone.extend(span(group, other) for other in range(len(group.branches)) if other != index)
+    cut = blank(text[start:end], ((low - start, min(high, end) - start) for low, high in gone))
+    return Arrangement(config, cut, {name: first[name] for name in names})
+
+
+def _matters(text: bytes, group: Group) -> bool:
+    """Whether the branches of a group differ in more than plain declarations."""
+    live = (span(group, index) for index in range(len(group.branches)) if index not in dead(group))
+    return any(_MATTERS.search(text, low, high) for low, high in live)
+
+
+def enclosing(groups: Sequence[Group], start: int) -> tuple[tuple[Group, int], ...]:
+    """The groups around an offset, with the branch it stands in.  ``groups`` are in order of their start."""
+    found: list[tuple[Group, int]] = []
+    for group in groups:
+        if group.start > start:
+            break
+        for index, branch in enumerate(group.branches):
+            if branch.start <= start < branch.end:
+                found.append((group, index))
+    return tuple(found)
+
+
+class Test(NamedTuple):
+    """A plain test with its truth."""
+
+    atom: Atom
+    holds: bool
+
+
+def decided(around: Sequence[tuple[Group, int]]) -> tuple[Test, ...]:
+    """The plain tests whose truth is known inside the given branches."""
+    found: list[Test] = []
+    for group, index in around:
+        for earlier in group.branches[:index]:
+            found.extend(_plain(earlier.condition, False))
+        found.extend(_plain(group.branches[index].condition, True))
+    return tuple(found)
+
+
+def _plain(condition: Condition, truth: bool) -> list[Test]:
+    match condition:
+        case Atom():
+            return [Test(condition, truth)]
+        case Not(operand):
+            return _plain(operand, not truth)
+        case Both(left, right) if truth:
+            return [*_plain(left, True), *_plain(right, True)]
+        case Either(left, right) if not truth:
+            return [*_plain(left, False), *_plain(right, False)]
+        case _:
+            return []
+
+
+def config_of(tests: Sequence[Test]) -> tuple[str, ...]:
+    """The tests of configuration symbols as text."""
+    words = [atom.yes if holds else atom.no for atom, holds in tests if atom.name.startswith("CONFIG_")]
+    return tuple(dict.fromkeys(words))
