@@ -1,5 +1,12 @@
 """The path engine: explores a function's control-flow graph with symbolic states. Knows no kernel name."""
 
 from patchlint.dataflow.callees import Callees
+from patchlint.dataflow.explore import explore
+from patchlint.dataflow.report import Event, Exit, PathReport, Policy, Released, Site
+from patchlint.dataflow.state import Hold, Mark, State, Trail
+from patchlint.dataflow.values import Value
 
-__all__ = ["Callees"]
+__all__ = [
+    "Callees", "Event", "Exit", "Hold", "Mark", "PathReport", "Policy", "Released", "Site", "State", "Trail", "Value",
+    "explore",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from patchlint.effects import Family, GuardClass, Loop, Macro, Summary
+from patchlint.effects import Cleanup, Family, GuardClass, Loop, Macro, Summary
 
 
 class Callees(Protocol):
@@ -25,8 +25,8 @@ class Callees(Protocol):
     def guard(self, name: str) -> GuardClass | None:
         """A ``guard()``/``CLASS()`` class."""
 
-    def cleanup(self, name: str) -> tuple[str, ...]:
-        """Families that ``__free(name)`` or ``__cleanup(name)`` releases; () when unknown."""
+    def scope_release(self, name: str) -> Cleanup | None:
+        """What ``__free(name)`` or ``__cleanup(name)`` releases; None when unknown."""
 
     def family(self, resource: str) -> Family | None:
         """The family called ``resource``."""

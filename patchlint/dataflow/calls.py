@@ -1,0 +1,365 @@
+"""What calls do to a state: macros the engine looks through, effects of summaries, and the unknown."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from patchlint.cfg import render
+from patchlint.dataflow.callees import Callees
+from patchlint.dataflow.holds import OWNED, Holds, Log
+from patchlint.dataflow.machine import Machine
+from patchlint.dataflow.report import Event, Policy, Site
+from patchlint.dataflow.state import Hold, State
+from patchlint.dataflow.values import Value
+from patchlint.effects import ANY, NEG, ZERO, Effect, Macro, Place, Summary
+from patchlint.ir import Call, Expr, Name, Unary
+
+_FEARED: Final = frozenset(("freed", "dropped", "stale", "rcu-access"))
+
+
+class Calls:
+    """Applies calls; told by the machine of stores and uses."""
+
+    def __init__(self, callees: Callees, policy: Policy, locals_: dict[str, bool]) -> None:
+        self.callees = callees
+        self.policy = policy
+        self.log = Log()
+        self.machine = Machine(locals_, self)
+        self.holds = Holds(self.machine.values, self.machine.facts, callees, self.log)
+        self.stops = False
+        """Set when the last call never returns."""
+
+    # the machine's watcher --------------------------------------------------
+
+    def stored(self, st: State, value: Value, pos: int, *, local: bool, text: str = "") -> None:
+        """A pointer was put somewhere: holds on it can be ended from there."""
+        if local or not st.holds:
+            return
+        found = False
+        kept = []
+        for hold in st.holds:
+            if hold.obj == value and not hold.stored and self.holds.family(hold.family).kind in OWNED:
+                hold = hold._replace(stored=True)
+                found = True
+            kept.append(hold)
+        if found:
+            st.holds = tuple(kept)
+            st.mark("store", pos, text)
+
+    def used(self, st: State, value: Value, expr: Expr, pos: int, what: str) -> None:
+        """A pointer was followed: bad when it is freed, stale or never to be followed."""
+        if not st.tags:
+            return
+        root = self.machine.values.root
+        for candidate in (value, root[value]) if root[value] != value else (value,):
+            tagged = st.tags.get(candidate)
+            if tagged is not None and tagged[0] in _FEARED:
+                self.log.event(
+                    Event("use", pos, what, tagged[0], value, render(expr), st.holds, st.trail, tagged[1], "follow")
+                )
+
+    def place(self, st: State, expr: Call) -> Value:
+        """The address behind a call that is used as an lvalue: ``container_of(...)->x``, ``per_cpu(x, cpu)``."""
+        macro = self.callees.macro(expr.name) if expr.name else None
+        if macro is not None and macro.acts == "value" and macro.arg < len(expr.args):
+            return self.machine.address(st, expr.args[macro.arg])
+        value = self.call(st, expr)
+        return self.machine.values.make("f", value, "*")
+
+    # calls ------------------------------------------------------------------
+
+    def call(self, st: State, expr: Call) -> Value:
+        """Apply ``expr`` to ``st``; its result."""
+        if expr.name:
+            macro = self.callees.macro(expr.name)
+            if macro is not None:
+                value = self._macro(st, expr, macro)
+                if value is not None:
+                    return value
+        target, text = self.machine.target, self.machine.target_text
+        self.machine.target = self.machine.target_text = ""
+        if not expr.name:
+            self.machine.value(st, expr.func)
+        args = [self.machine.value(st, arg) for arg in expr.args]
+        self.machine.target, self.machine.target_text = target, text
+        summary = self.callees.summary(expr.name) if expr.name else None
+        self.look(st, expr, args, summary)
+        if summary is None:
+            return self._unknown(st, expr, args)
+        return self._apply(st, expr, args, summary)
+
+    def look(self, st: State, expr: Call, args: list[Value], summary: Summary | None) -> None:
+        """Events that a call makes by being where it is."""
+        if st.tags:
+            for arg, value in zip(expr.args, args, strict=True):
+                tagged = st.tags.get(value)
+                if tagged is not None and tagged[0] in ("freed", "dropped", "stale"):
+                    if summary is not None and any(e.action in ("release", "acquire") for e in summary.effects):
+                        continue
+                    self.log.event(
+                        Event("use", arg.pos if hasattr(arg, "pos") else expr.pos, expr.name, tagged[0], value,
+                              render(arg), st.holds, st.trail, tagged[1], "pass")
+                    )  # fmt: skip
+        if summary is not None and summary.sleeps not in ("no", "unknown"):
+            detail = summary.sleeps
+            if detail.startswith("arg"):
+                at = int(detail[3:])
+                detail = render(expr.args[at]) if at < len(expr.args) else ""
+            family = ",".join(sorted({self.holds.family(h.family).context for h in st.holds} - {""}))
+            self.log.event(
+                Event("call", expr.pos, expr.name, family, -1, summary.where, st.holds, st.trail, 0, detail or "yes")
+            )
+
+    def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
+        """Nothing is known of the callee: it may write through addresses it gets and, by policy, keep what it gets."""
+        for index, value in enumerate(args):
+            if self.policy.unknown_takes:
+                self._may_take(st, value)
+            self._may_write(st, expr, index, value)
+        return self.machine.fresh(st, expr.pos)
+
+    def _may_take(self, st: State, value: Value) -> None:
+        roots = self.machine.values.root
+        kept = tuple(
+            h for h in st.holds
+            if self.holds.family(h.family).kind not in OWNED or roots[h.obj] != roots[value]
+        )  # fmt: skip
+        if len(kept) != len(st.holds):
+            st.holds = kept
+
+    def _may_write(self, st: State, expr: Call, index: int, value: Value) -> None:
+        arg = expr.args[index]
+        if isinstance(arg, Unary) and arg.op == "&":
+            self.machine.clobber(st, value, expr.pos, index)
+
+    def _apply(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
+        result = self._result(st, expr, args, summary)
+        outs: dict[int, Value] = {}
+        for index in range(len(args)):
+            if summary.origin != "model" or any(e.place.index == index and e.place.deref for e in summary.effects):
+                self._may_write(st, expr, index, args[index])
+        for effect in summary.effects:
+            self._effect(st, expr, args, summary, effect, result, outs)
+        for index, value in enumerate(args):
+            what = summary.args[index] if index < len(summary.args) else summary.rest
+            if what == "take":
+                self.holds.take(st, value)
+            elif what == "unknown" and self.policy.unknown_takes:
+                self._may_take(st, value)
+        if summary.never_returns:
+            self.stops = True
+        self.machine.facts.settle(st)
+        return result
+
+    def _result(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
+        if 0 <= summary.returns_arg < len(args):
+            return args[summary.returns_arg]
+        result = self.machine.fresh(st, expr.pos)
+        if summary.result not in (ANY, 0):
+            self.machine.facts.narrow(st, result, summary.result)
+        return result
+
+    def _effect(
+        self, st: State, expr: Call, args: list[Value], summary: Summary, effect: Effect, result: Value,
+        outs: dict[int, Value],
+    ) -> None:  # fmt: skip
+        obj = self._object(st, expr, args, effect.place, result, outs)
+        if obj is None:
+            return
+        if effect.action == "acquire":
+            self._acquire(st, expr, summary, effect, obj, result)
+        elif effect.action == "release":
+            subject = self._text(expr, effect.place)
+            self.holds.release(st, effect, obj, result, expr.pos, expr.name, subject)
+        elif effect.action == "take":
+            self.holds.take(st, obj, result=result, mask=effect.when)
+            if effect.frees and effect.when == ANY:
+                st.tags[obj] = ("freed", expr.pos)
+        elif effect.action == "tag":
+            st.tags[obj] = (effect.resource, expr.pos)
+
+    def _object(
+        self, st: State, expr: Call, args: list[Value], place: Place, result: Value, outs: dict[int, Value]
+    ) -> Value | None:
+        """The value that an effect acts on."""
+        values = self.machine.values
+        if place.root == "global":
+            return values.make("&g", "") if not place.path else values.make("&g", place.path)
+        if place.root == "result":
+            base = result
+        elif place.index >= len(args):
+            return None
+        else:
+            base = args[place.index]
+        if place.deref:
+            if place.index in outs:
+                return outs[place.index]
+            outs[place.index] = self._out(st, expr, base, place)
+            return outs[place.index]
+        for field in filter(None, place.path.split(".")):
+            base = self.machine.load(st, values.make("f", base, field))
+        return base
+
+    def _out(self, st: State, expr: Call, address: Value, place: Place) -> Value:
+        """What the callee wrote through an out-parameter."""
+        for field in filter(None, place.path.split(".")):
+            address = self.machine.values.make("f", address, field)
+        key = self.machine.values.nodes[address]
+        if key[0] == "&l":
+            self.machine.target = key[1]
+        value = self.machine.fresh(st, expr.pos, f"out{place.index}")
+        self.machine.target = ""
+        if key[0] == "&l" and not self.machine.locals.get(key[1], False):
+            st.env[key[1]] = value
+        else:
+            st.mem[address] = value
+        return value
+
+    def _acquire(
+        self, st: State, expr: Call, summary: Summary, effect: Effect, obj: Value, result: Value
+    ) -> None:
+        mask = self.machine.facts.mask(st, obj)
+        if effect.place.root == "arg" and mask == ZERO:
+            return
+        cond, held = (result, effect.when) if effect.when != ANY else (-1, ANY)
+        if cond >= 0 and self.machine.facts.mask(st, cond) & ~held == 0:
+            cond, held = -1, ANY
+        by = "out" if effect.place.deref else effect.place.root
+        subject = self._text(expr, effect.place)
+        where = summary.where if summary.origin == "body" else ""
+        site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
+        stored = by in ("arg",) and self._already_stored(st, obj)
+        self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored), site)
+
+    def _already_stored(self, st: State, obj: Value) -> bool:
+        """``x->p = p; hold(p)``: the pointer was stored before it was held."""
+        nodes, root = self.machine.values.nodes, self.machine.values.root
+        return any(v == obj and nodes[root[a]][0] != "&l" for a, v in st.mem.items())
+
+    def _text(self, expr: Call, place: Place) -> str:
+        if place.root == "result":
+            return self.machine.target_text or render(expr, 40)
+        if place.root == "global" or place.index >= len(expr.args):
+            return expr.name
+        arg = expr.args[place.index]
+        if place.deref and isinstance(arg, Unary) and arg.op == "&":
+            arg = arg.operand
+        return ".".join(filter(None, (render(arg), place.path)))
+
+    # macros -----------------------------------------------------------------
+
+    def _macro(self, st: State, expr: Call, macro: Macro) -> Value | None:
+        handler = getattr(self, f"_do_{macro.acts}", None)
+        if handler is None or (macro.arg >= len(expr.args) and macro.acts not in ("never", "nothing", "assert_held")):
+            return None
+        value: Value | None = handler(st, expr, macro)
+        if value is not None and macro.tag:
+            st.tags[value] = (macro.tag, expr.pos)
+            if macro.family:
+                text = render(expr.args[macro.arg])
+                self.log.event(Event("load", expr.pos, expr.name, macro.family, value, text, st.holds, st.trail))
+        return value
+
+    def _args(self, st: State, expr: Call) -> list[Value]:
+        return [self.machine.value(st, arg) for arg in expr.args]
+
+    def _do_value(self, st: State, expr: Call, macro: Macro) -> Value:
+        for index, arg in enumerate(expr.args):
+            if index != macro.arg:
+                self.machine.value(st, arg)
+        return self.machine.value(st, expr.args[macro.arg])
+
+    def _do_load(self, st: State, expr: Call, macro: Macro) -> Value:
+        value = self.machine.value(st, expr.args[macro.arg])
+        return self.machine.load(st, value) if macro.through else value
+
+    def _do_store(self, st: State, expr: Call, macro: Macro) -> Value:
+        value = self.machine.value(st, expr.args[macro.value]) if macro.value < len(expr.args) else 0
+        place = expr.args[macro.arg]
+        if macro.through:
+            self.machine.put(st, self.machine.value(st, place), value, expr.pos, render(place))
+        else:
+            self.machine.store(st, place, value, expr.pos)
+        return value
+
+    def _do_exchange(self, st: State, expr: Call, macro: Macro) -> Value:
+        place = expr.args[macro.arg]
+        address = self.machine.value(st, place) if macro.through else self.machine.address(st, place)
+        old = self.machine.load(st, address)
+        value = self.machine.value(st, expr.args[macro.value]) if macro.value < len(expr.args) else 0
+        self.machine.put(st, address, value, expr.pos, render(place))
+        return old
+
+    def _do_steal(self, st: State, expr: Call, macro: Macro) -> Value:
+        value = self.machine.value(st, expr.args[macro.arg])
+        self.machine.store(st, expr.args[macro.arg], 0, expr.pos)
+        return value
+
+    def _do_is_err(self, st: State, expr: Call, macro: Macro) -> Value:
+        values = self.machine.values
+        value = self.machine.value(st, expr.args[macro.arg])
+        mask = self.machine.facts.mask(st, value)
+        if mask == NEG or not mask & NEG:
+            return int(mask == NEG)
+        return values.make("op", "<", value, 0)
+
+    def _do_is_null(self, st: State, expr: Call, macro: Macro) -> Value:
+        return self.machine.values.negation(self.machine.value(st, expr.args[macro.arg]))
+
+    def _do_is_err_or_null(self, st: State, expr: Call, macro: Macro) -> Value:
+        value = self.machine.value(st, expr.args[macro.arg])
+        return self.machine.values.negation(self.machine.values.make("op", "<", 0, value))
+
+    def _do_ptr_err(self, st: State, expr: Call, macro: Macro) -> Value:
+        return self.machine.value(st, expr.args[macro.arg])
+
+    _do_err_ptr = _do_ptr_err
+
+    def _do_ptr_err_or_zero(self, st: State, expr: Call, macro: Macro) -> Value:
+        value = self.machine.value(st, expr.args[macro.arg])
+        mask = self.machine.facts.mask(st, value)
+        if mask == NEG:
+            return value
+        return self.machine.values.make("perr0", value) if mask & NEG else 0
+
+    def _do_interior(self, st: State, expr: Call, macro: Macro) -> Value:
+        values = self._args(st, expr)
+        return self.machine.values.make("in", values[macro.arg], expr.name)
+
+    def _do_constant(self, st: State, expr: Call, macro: Macro) -> Value:
+        text = ",".join(render(arg) for arg in expr.args)
+        return self.machine.values.make("n", f"{expr.name}({text})")
+
+    def _do_nonzero_error(self, st: State, expr: Call, macro: Macro) -> Value:
+        values = self._args(st, expr)
+        value = values[macro.arg]
+        if not self.machine.facts.narrow(st, value, NEG):
+            value = self.machine.fresh(st, expr.pos)
+            self.machine.facts.narrow(st, value, NEG)
+        return value
+
+    def _do_never(self, st: State, expr: Call, macro: Macro) -> Value:
+        self._args(st, expr)
+        self.stops = True
+        return 0
+
+    def _do_nothing(self, st: State, expr: Call, macro: Macro) -> Value:
+        return 0
+
+    def _do_assert(self, st: State, expr: Call, macro: Macro) -> Value:
+        value = self.machine.value(st, expr.args[macro.arg])
+        if not self.machine.facts.assume(st, value, macro.acts == "assert"):
+            self.stops = True
+        return value
+
+    _do_assert_not = _do_assert
+
+    def _do_assert_held(self, st: State, expr: Call, macro: Macro) -> Value:
+        if macro.arg < 0:
+            self.log.asserted.add(macro.family)
+        elif macro.arg < len(expr.args):
+            self.log.asserted.add(render(expr.args[macro.arg]))
+        for arg in expr.args:
+            if not isinstance(arg, Name):
+                self.machine.value(st, arg)
+        return 0

@@ -1,0 +1,403 @@
+"""The exploration: every path of a control-flow graph, states merged where they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from patchlint.cfg import (
+    Branch,
+    Cfg,
+    Choice,
+    Cleanup,
+    EnterGuard,
+    Halt,
+    Havoc,
+    Jump,
+    Leave,
+    LeaveGuard,
+    Op,
+    Select,
+    Turn,
+    render,
+)
+from patchlint.dataflow.callees import Callees
+from patchlint.dataflow.calls import Calls
+from patchlint.dataflow.holds import OWNED
+from patchlint.dataflow.liveness import Needs, analyse
+from patchlint.dataflow.report import Exit, PathReport, Policy, Site
+from patchlint.dataflow.state import Hold, State
+from patchlint.dataflow.values import Value
+from patchlint.effects import NEG, POS, ZERO, Effect, Place
+from patchlint.ir import Call, Decl, Evaluate, Expr, Function, Name
+
+_Item = tuple[int, State]
+_CLASSES: Final = (NEG, ZERO, POS)
+
+
+def explore(cfg: Cfg, function: Function, callees: Callees, policy: Policy = Policy()) -> PathReport:  # noqa: B008
+    """Walk every path of ``cfg`` and tell how each leaves and what happens on it.
+
+    States that agree on all that later code can ask are one. At most ``policy.max_states`` are
+    explored; ``bound_hit`` says when that was not enough.
+    """
+    return _Explorer(cfg, function, callees, policy).run()
+
+
+class _Explorer:
+    def __init__(self, cfg: Cfg, function: Function, callees: Callees, policy: Policy) -> None:
+        self.cfg = cfg
+        self.function = function
+        self.callees = callees
+        self.policy = policy
+        self.needs: Needs = analyse(cfg)
+        self.calls = Calls(callees, policy, _locals(cfg, function))
+        self.machine = self.calls.machine
+        self.facts = self.machine.facts
+        self.values = self.machine.values
+        self.exits: dict[object, Exit] = {}
+        self.work: list[_Item] = []
+        self.words: dict[Value, set[str]] = {}
+
+    def run(self) -> PathReport:
+        self.work.append((0, self._entry()))
+        seen: dict[int, set[object]] = {}
+        joins = self.needs.joins
+        states = 0
+        while self.work and states < self.policy.max_states:
+            block, st = self.work.pop()
+            if block in joins:
+                self._prune(block, st)
+                key = st.key()
+                known = seen.setdefault(block, set())
+                if key in known:
+                    continue
+                known.add(key)
+            states += 1
+            self._block(block, st)
+        log = self.calls.log
+        return PathReport(
+            tuple(self.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
+            frozenset(log.asserted), states, bool(self.work), tuple(self.values.root), tuple(self.values.nodes),
+        )  # fmt: skip
+
+    def _entry(self) -> State:
+        st = State()
+        for index, param in enumerate(self.function.params):
+            if not param.name:
+                continue
+            value = self.values.make("p", index, param.name)
+            st.env[param.name] = value
+            if self.policy.seed_params and param.pointer:
+                site = Site(self.function.start, f"param{index}", self.function.name, param.name, "arg")
+                self.calls.log.sites[(site.pos, site.family)] = site
+                st.holds = (*st.holds, Hold("param", value, index))
+        st.vague = not self.function.whole
+        return st
+
+    # blocks ---------------------------------------------------------------
+
+    def _block(self, index: int, st: State) -> None:
+        block = self.cfg.blocks[index]
+        calls = self.calls
+        calls.stops = False
+        for op in block.ops:
+            _OPS[type(op)](self, st, op)
+            if calls.stops:
+                return
+        _TERMS[type(block.term)](self, st, block.term, index)
+
+    def _go(self, target: int, st: State) -> None:
+        self.work.append((target, st))
+
+    def _evaluate(self, st: State, op: Evaluate) -> None:
+        self.machine.value(st, op.expr)
+
+    def _decl(self, st: State, op: Decl) -> None:
+        if op.static:
+            return
+        if op.init is None:
+            st.env[op.name] = self.values.make("&l" if self.machine.locals.get(op.name) else "l", op.name)
+            return
+        self.machine.target = self.machine.target_text = op.name
+        value = self.machine.value(st, op.init)
+        self.machine.target = self.machine.target_text = ""
+        if self.machine.locals.get(op.name):
+            st.env[op.name] = self.values.make("&l", op.name)
+        else:
+            st.env[op.name] = value
+
+    def _enter_guard(self, st: State, op: EnterGuard) -> None:
+        guard = self.callees.guard(op.name)
+        args = [self.machine.value(st, arg) for arg in op.args]
+        if guard is None or not guard.family:
+            return
+        obj = args[guard.arg] if 0 <= guard.arg < len(args) else self.values.make("&g", "")
+        subject = render(op.args[guard.arg]) if 0 <= guard.arg < len(args) else op.name
+        site = Site(op.pos, guard.family, f"guard({op.name})", subject, "guard")
+        summary = self.callees.summary(guard.acquire) if guard.acquire else None
+        if summary is not None:
+            call = Call(guard.acquire, Name(guard.acquire, op.pos), op.args, op.pos, op.pos)
+            self.calls.look(st, call, args, summary)
+        self.calls.holds.acquire(st, Hold(guard.family, obj, op.pos, scope=op.ident), site)
+
+    def _leave_guard(self, st: State, op: LeaveGuard) -> None:
+        for hold in st.holds:
+            if hold.scope == op.ident:
+                effect = Effect("release", hold.family, Place("arg"))
+                self.calls.holds.release(st, effect, hold.obj, -1, op.pos, "}", "")
+                return
+
+    def _cleanup(self, st: State, op: Cleanup) -> None:
+        release = self.callees.scope_release(op.cleanup)
+        value = st.env.get(op.var)
+        if value is None or not st.holds:
+            return
+        families = release.families if release is not None else frozenset()
+        for hold in st.holds:
+            if self.values.root[hold.obj] != self.values.root[value]:
+                continue
+            if not families or hold.family in families or any(self.calls.holds.ends(f, hold.family) for f in families):
+                st.holds = tuple(h for h in st.holds if h is not hold)
+                return
+
+    def _havoc(self, st: State, op: Havoc) -> None:
+        st.vague = True
+        st.holds = ()
+        st.tags.clear()
+        st.facts.clear()
+        st.mem.clear()
+        for name in st.env:
+            self.machine.target = name
+            st.env[name] = self.machine.fresh(st, op.pos, f"havoc.{name}")
+        self.machine.target = ""
+
+    # terminators ----------------------------------------------------------
+
+    def _jump(self, st: State, term: Jump, index: int) -> None:
+        self._go(term.target, st)
+
+    def _branch(self, st: State, term: Branch, index: int) -> None:
+        value = self.machine.value(st, term.test)
+        if self.calls.stops:
+            return
+        truth = self.facts.truth(st, value)
+        text = render(term.test)
+        if truth is None:
+            other = st.copy()
+            if self.facts.assume(other, value, False):
+                self._settled(other, "if", term.pos, text, False)
+                self._go(term.false, other)
+            truth = True
+        elif truth is False:
+            st.mark("if", term.pos, text, False)
+            self._go(term.false, st)
+            return
+        if self.facts.assume(st, value, True):
+            self._settled(st, "if", term.pos, text, True)
+            self._go(term.true, st)
+
+    def _settled(self, st: State, kind: str, pos: int, text: str, truth: bool) -> None:
+        self.facts.settle(st)
+        st.mark(kind, pos, text, truth)
+
+    def _select(self, st: State, term: Select, index: int) -> None:
+        value = self.machine.value(st, term.value)
+        text = render(term.value)
+        rest = st
+        for low, high, target in term.cases:
+            one = rest.copy()
+            if high is None:
+                equal = self.values.binary("==", value, self.machine.value(one, low))
+                if equal is not None and not self._case(one, rest, equal):
+                    continue
+            one.mark("case", low.pos if hasattr(low, "pos") else term.pos, f"{text} is {render(low)}")
+            self.facts.settle(one)
+            self._go(target, one)
+        self._settled(rest, "case", term.pos, f"{text} is none of these cases", True)
+        if self.facts.mask(rest, value):
+            self._go(term.default, rest)
+
+    def _case(self, one: State, rest: State, equal: Value) -> bool:
+        """Split off the case that makes ``equal`` true; whether it is possible."""
+        if equal in (0, 1):
+            return equal == 1
+        if self.facts.mask(rest, equal) & POS == 0:
+            return False
+        if not self.facts.assume(one, equal, True):
+            return False
+        self.facts.assume(rest, equal, False)
+        return True
+
+    def _turn(self, st: State, term: Turn, index: int) -> None:
+        macro = term.macro
+        loop = self.callees.loop(macro.name)
+        st.holds = tuple(h for h in st.holds if h.scope != -index - 1)
+        assigns = loop.assigns if loop is not None else 0
+        element = macro.args[assigns] if 0 <= assigns < len(macro.args) else None
+        for at, arg in enumerate(macro.args):
+            if at != assigns and not isinstance(arg, Name):
+                self.machine.value(st, arg)
+        over = st.copy()
+        over.mark("end", term.pos, macro.name)
+        if element is not None:
+            self._element(over, element, term.pos, "end")
+            if loop is not None and loop.family:
+                self.machine.store(over, element, 0, term.pos)
+        self._go(term.exit, over)
+        st.mark("turn", term.pos, macro.name)
+        if element is not None:
+            value = self._element(st, element, term.pos, "turn")
+            if loop is not None:
+                self._hold_element(st, term, index, value, render(element))
+        for at in loop.scratch if loop is not None else ():
+            if at < len(macro.args):
+                self._element(st, macro.args[at], term.pos, f"scratch{at}")
+        self._go(term.body, st)
+
+    def _element(self, st: State, element: Expr, pos: int, tag: str) -> Value:
+        self.machine.target = element.id if isinstance(element, Name) else ""
+        value = self.machine.fresh(st, pos, tag)
+        self.machine.target = ""
+        self.machine.store(st, element, value, pos)
+        return value
+
+    def _hold_element(self, st: State, term: Turn, index: int, value: Value, text: str) -> None:
+        loop = self.callees.loop(term.macro.name)
+        if loop is None:
+            return
+        if loop.non_null:
+            self.facts.narrow(st, value, POS)
+        if loop.tag:
+            st.tags[value] = (loop.tag, term.pos)
+        if loop.family and not loop.drops_itself:
+            obj = value
+            for field in filter(None, loop.held.split(".")):
+                obj = self.machine.load(st, self.values.make("f", obj, field))
+            site = Site(term.pos, loop.family, term.macro.name, text, "loop")
+            self.calls.holds.acquire(st, Hold(loop.family, obj, term.pos, scope=-index - 1), site)
+
+    def _choice(self, st: State, term: Choice, index: int) -> None:
+        for target in term.targets[1:]:
+            other = st.copy()
+            other.mark("choice", term.pos, "jumps")
+            self._go(target, other)
+        self._go(term.targets[0], st)
+
+    def _halt(self, st: State, term: Halt, index: int) -> None:
+        """Nothing leaves."""
+
+    def _leave(self, st: State, term: Leave, index: int) -> None:
+        value, mask = -1, 0
+        if term.value is not None:
+            self.machine.target_text = "the result"
+            value = self.machine.value(st, term.value)
+            self.machine.target_text = ""
+            if self.calls.stops:
+                return
+            mask = self.facts.mask(st, value)
+            self.facts.settle(st)
+            self._returned(st, value)
+        for part in self._split(st, value, mask):
+            self._exit(st, term, value, part)
+
+    def _returned(self, st: State, value: Value) -> None:
+        """What is returned is the caller's."""
+        roots = self.values.root
+        st.holds = tuple(
+            h for h in st.holds
+            if roots[h.obj] != roots[value] or self.calls.holds.family(h.family).kind not in OWNED
+        )  # fmt: skip
+
+    def _split(self, st: State, value: Value, mask: int) -> tuple[int, ...]:
+        """Classes of result to tell apart, because a hold depends on them."""
+        if value < 0 or mask in _CLASSES:
+            return (mask,)
+        if any(h.cond == value for h in st.holds):
+            return tuple(c for c in _CLASSES if c & mask)
+        return (mask,)
+
+    def _exit(self, st: State, term: Leave, value: Value, mask: int) -> None:
+        holds = st.holds
+        if any(h.cond >= 0 for h in holds):
+            holds = tuple(
+                h for h in holds
+                if h.cond < 0 or (mask if h.cond == value else self.facts.mask(st, h.cond)) & h.mask
+            )  # fmt: skip
+        key = (term.pos, mask, holds, st.vague)
+        if key not in self.exits:
+            self.exits[key] = Exit(term.pos, value, mask, holds, st.trail, render(term.value), st.vague)
+
+    # merging --------------------------------------------------------------
+
+    def _prune(self, block: int, st: State) -> None:
+        """Forget what no later code asks."""
+        live, asked, addressed = self.needs.live[block], self.needs.asked[block], self.needs.addressed
+        for name in [n for n in st.env if n not in live and n not in addressed]:
+            del st.env[name]
+        if not st.facts and not st.mem and not st.tags:
+            return
+        kept = {h.cond for h in st.holds}
+        kept.update(h.obj for h in st.holds)
+        asked_values = {v for n, v in st.env.items() if n in asked}
+        kept |= asked_values
+        reach: set[Value] = set()
+        for value in (*st.env.values(), *kept):
+            if value >= 0:
+                reach |= self.values.leaves(value)
+        for key in [k for k in st.facts if not self._asked(k if k >= 0 else ~k, kept, reach, asked)]:
+            del st.facts[key]
+        for address in [a for a in st.mem if not self._reachable(a, reach)]:
+            del st.mem[address]
+        for value in [v for v in st.tags if not self._reachable(v, reach)]:
+            del st.tags[value]
+
+    def _reachable(self, value: Value, reach: set[Value]) -> bool:
+        for leaf in self.values.leaves(value):
+            if leaf not in reach and self.values.nodes[leaf][0] not in ("&g", "&l", "c", "n"):
+                return False
+        return True
+
+    def _asked(self, value: Value, kept: set[Value], reach: set[Value], asked: frozenset[str]) -> bool:
+        if value in kept:
+            return True
+        operands = self.values.operands(self.values.nodes[value])
+        if not operands:
+            return False
+        words = self.words.get(value)
+        if words is None:
+            words = self.words[value] = self.values.words(value)
+        if words and not words & asked:
+            return False
+        if not words and not any(o in kept for o in operands):
+            return False
+        return self._reachable(value, reach)
+
+
+def _locals(cfg: Cfg, function: Function) -> dict[str, bool]:
+    """Names of parameters and locals; true where the name stands for an address (arrays)."""
+    found = {p.name: False for p in function.params if p.name}
+    for block in cfg.blocks:
+        for op in block.ops:
+            if isinstance(op, Decl) and not op.static:
+                found[op.name] = op.array
+    return found
+
+
+_OPS: Final[dict[type[Op], Callable[..., None]]] = {
+    Evaluate: _Explorer._evaluate,
+    Decl: _Explorer._decl,
+    EnterGuard: _Explorer._enter_guard,
+    LeaveGuard: _Explorer._leave_guard,
+    Cleanup: _Explorer._cleanup,
+    Havoc: _Explorer._havoc,
+}
+_TERMS: Final[dict[type, Callable[..., None]]] = {
+    Jump: _Explorer._jump,
+    Branch: _Explorer._branch,
+    Select: _Explorer._select,
+    Turn: _Explorer._turn,
+    Choice: _Explorer._choice,
+    Halt: _Explorer._halt,
+    Leave: _Explorer._leave,
+}

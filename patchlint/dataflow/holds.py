@@ -1,0 +1,225 @@
+"""Taking, finding and ending holds; the log of what happened."""
+
+from __future__ import annotations
+
+from patchlint.dataflow.callees import Callees
+from patchlint.dataflow.report import Event, Released, Site
+from patchlint.dataflow.state import Facts, Hold, State
+from patchlint.dataflow.values import Value, Values
+from patchlint.effects import ANY, POS, Effect, Family
+
+OWNED = frozenset(("ref", "mem"))
+"""Kinds of hold that go with a pointer; the others are states of the thing pointed to."""
+
+
+class Log:
+    """Events, places of acquisition and releases of all paths; one entry each."""
+
+    __slots__ = ("_events", "asserted", "releases", "sites")
+
+    def __init__(self) -> None:
+        self._events: dict[tuple[str, int, str, str, str], Event] = {}
+        self.sites: dict[tuple[int, str], Site] = {}
+        self.releases: dict[tuple[str, Value, int, bool, int], Released] = {}
+        self.asserted: set[str] = set()
+
+    def event(self, event: Event) -> None:
+        """Keep the first path to each event."""
+        key = (event.kind, event.pos, event.name, event.family, event.detail)
+        old = self._events.get(key)
+        if old is None or (not event.holds and old.holds):
+            self._events[key] = event
+
+    def events(self) -> tuple[Event, ...]:
+        """All events, by place."""
+        return tuple(sorted(self._events.values(), key=lambda e: (e.pos, e.kind, e.name)))
+
+
+class Holds:
+    """Operations on the holds of a state."""
+
+    def __init__(self, values: Values, facts: Facts, callees: Callees, log: Log) -> None:
+        self.values = values
+        self.facts = facts
+        self.callees = callees
+        self.log = log
+        self._unknown: dict[str, Family] = {}
+
+    def family(self, name: str) -> Family:
+        """The family called ``name``; one of kind "pair" with nothing else known for an unmodelled one."""
+        found = self.callees.family(name)
+        if found is None:
+            found = self._unknown.setdefault(name, Family(name, "pair", name, ()))
+        return found
+
+    # taking ---------------------------------------------------------------
+
+    def acquire(self, st: State, hold: Hold, site: Site) -> None:
+        """Add ``hold``; reports taking again what does not nest."""
+        fam = self.family(hold.family)
+        if not fam.nests and fam.kind == "lock" and site.by != "loop":
+            self._again(st, hold, site)
+        self.log.sites.setdefault((site.pos, hold.family), site)
+        st.holds = (*st.holds, hold)
+        st.mark("acquire", site.pos, site.call)
+        self._untag(st, hold.obj)
+
+    def _again(self, st: State, hold: Hold, site: Site) -> None:
+        for old in st.holds:
+            if old.family == hold.family and old.obj == hold.obj and old.cond < 0:
+                subject = site.subject
+                self.log.event(
+                    Event("again", site.pos, site.call, hold.family, hold.obj, subject, st.holds, st.trail, old.site)
+                )
+                return
+
+    def _untag(self, st: State, obj: Value) -> None:
+        """Who holds a reference need no longer fear for the pointer."""
+        roots = self.values.root
+        for value in [v for v, (tag, _) in st.tags.items() if roots[v] == roots[obj] and tag in ("rcu", "stale")]:
+            del st.tags[value]
+
+    # finding --------------------------------------------------------------
+
+    def ends(self, released: str, held: str) -> bool:
+        """Whether a release of family ``released`` ends a hold of family ``held``."""
+        if released == held:
+            return True
+        fam = self.family(held)
+        return released in fam.compatible or held in self.family(released).compatible
+
+    def find(self, st: State, family: str, obj: Value) -> int:
+        """Index of the hold that a release of ``obj`` ends; -1 for none."""
+        root = self.values.root
+        best, rank = -1, 0
+        for index, hold in enumerate(st.holds):
+            if not self.ends(family, hold.family):
+                continue
+            score = self._likeness(st, hold, obj)
+            if score and hold.family == family:
+                score += 1
+            if score and hold.cond < 0:
+                score += 1
+            if score and score >= rank:
+                best, rank = index, score
+        if best < 0 and self.family(family).kind in OWNED:
+            stored = [i for i, h in enumerate(st.holds) if h.stored and self.ends(family, h.family)]
+            if stored and self.values.nodes[root[obj]][0] in ("ld", "s"):
+                return stored[-1]
+        return best
+
+    def _likeness(self, st: State, hold: Hold, obj: Value) -> int:
+        """How surely ``hold`` is on ``obj``: 0 not at all, 9 the same value."""
+        if hold.obj == obj:
+            return 9
+        roots = self.values.root
+        if self.family(hold.family).kind in ("lock", "rcu"):
+            return self._same_lock(hold.obj, obj)
+        if roots[hold.obj] == roots[obj]:
+            return 6
+        equal = self.values.binary("==", hold.obj, obj)
+        if equal is not None and st.facts.get(equal) == POS:
+            return 6
+        return 0
+
+    def _same_lock(self, held: Value, obj: Value) -> int:
+        """Locks are one when their last fields are called alike (PRECISION.md: objects under two names)."""
+        a, b = self.values.nodes[held], self.values.nodes[obj]
+        if a[0] == "f" and b[0] == "f" and a[2] == b[2]:
+            return 3
+        if "s" in (a[0], b[0]) or "ld" in (a[0], b[0]):
+            return 2
+        return 0
+
+    # ending ---------------------------------------------------------------
+
+    def release(self, st: State, effect: Effect, obj: Value, result: Value, pos: int, name: str, subject: str) -> None:
+        """End the hold on ``obj``, or report that there is none."""
+        mask = self.facts.mask(st, obj)
+        if mask & (POS | 1) == 0 and effect.null_ok:
+            return
+        index = self.find(st, effect.resource, obj)
+        site = st.holds[index].site if index >= 0 else -1
+        self.log.releases.setdefault(
+            (effect.resource, obj, pos, index >= 0, site),
+            Released(effect.resource, obj, subject, pos, index >= 0, site),
+        )
+        if index < 0:
+            self._missing(st, effect, obj, pos, name, subject)
+        else:
+            self._end(st, index, effect, result, pos, name)
+        self._after(st, effect, obj, result, pos)
+
+    def _missing(self, st: State, effect: Effect, obj: Value, pos: int, name: str, subject: str) -> None:
+        tagged = st.tags.get(obj)
+        if tagged is not None and tagged[0] in ("freed", "dropped"):
+            self.log.event(
+                Event("released", pos, name, effect.resource, obj, subject, st.holds, st.trail, tagged[1], tagged[0])
+            )
+        elif not st.vague:
+            group = self.family(effect.resource).group
+            flavour = next((h for h in st.holds if group and self.family(h.family).group == group), None)
+            self.log.event(
+                Event(
+                    "underflow", pos, name, effect.resource, obj, subject, st.holds, st.trail,
+                    flavour.site if flavour else 0, flavour.family if flavour else "",
+                )
+            )  # fmt: skip
+            if flavour is not None:
+                st.holds = tuple(h for h in st.holds if h is not flavour)
+        st.mark("release", pos, name)
+
+    def _end(self, st: State, index: int, effect: Effect, result: Value, pos: int, name: str) -> None:
+        hold = st.holds[index]
+        rest = (*st.holds[:index], *st.holds[index + 1 :])
+        if effect.when != ANY and result >= 0:
+            kept = self.conditional(st, hold, result, ANY & ~effect.when)
+            rest = rest if kept is None else (*rest, kept)
+        st.holds = rest
+        st.mark("release", pos, name)
+
+    def conditional(self, st: State, hold: Hold, result: Value, mask: int) -> Hold | None:
+        """``hold`` as it is after a call that ends it unless its ``result`` is in ``mask``."""
+        if hold.cond >= 0 and self.facts.mask(st, hold.cond) & ~hold.mask:
+            return None
+        return hold._replace(cond=result, mask=mask)
+
+    def _after(self, st: State, effect: Effect, obj: Value, result: Value, pos: int) -> None:
+        """What the object is worth after a release; sections take what they protected with them."""
+        fam = self.family(effect.resource)
+        if fam.kind in OWNED and effect.when == ANY:
+            if effect.frees:
+                st.tags[obj] = ("freed", pos)
+            elif not any(self.values.root[h.obj] == self.values.root[obj] for h in st.holds):
+                st.tags.setdefault(obj, ("dropped", pos))
+        elif fam.kind == "rcu" and not any(self.family(h.family).kind == "rcu" for h in st.holds):
+            for value, (tag, _) in list(st.tags.items()):
+                if tag == "rcu":
+                    st.tags[value] = ("stale", pos)
+
+    def take(self, st: State, obj: Value, *, near: bool = False, result: Value = -1, mask: int = ANY) -> None:
+        """Holds on ``obj`` leave with a callee (``near``: also those on anything derived from the same root)."""
+        if not st.holds:
+            return
+        roots = self.values.root
+        kept = []
+        for hold in st.holds:
+            hit = hold.obj == obj or (roots[hold.obj] == roots[obj] and (near or self._inside(obj, hold.obj)))
+            if not hit or self.family(hold.family).kind == "rcu":
+                kept.append(hold)
+            elif mask != ANY and result >= 0:
+                rest = self.conditional(st, hold, result, ANY & ~mask)
+                if rest is not None:
+                    kept.append(rest)
+        if len(kept) != len(st.holds) or mask != ANY:
+            st.holds = tuple(kept)
+
+    def _inside(self, a: Value, b: Value) -> bool:
+        """Whether one address is derived from the other."""
+        for inner, outer in ((a, b), (b, a)):
+            v = inner
+            while v != outer and self.values.nodes[v][0] in ("f", "e", "in"):
+                v = self.values.nodes[v][1]
+            if v == outer:
+                return True
+        return False

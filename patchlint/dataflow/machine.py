@@ -1,0 +1,322 @@
+"""The machine: evaluates expressions in a state. Calls are applied in ``calls``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from patchlint.cfg import render
+from patchlint.dataflow.state import Facts, State
+from patchlint.dataflow.values import Value, Values
+from patchlint.ir import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    Index,
+    InitList,
+    Member,
+    Name,
+    Num,
+    Opaque,
+    SizeOf,
+    StmtExpr,
+    Str,
+    TypeArg,
+    Unary,
+)
+
+_GENERATIONS: Final = 4
+
+
+class Watcher(Protocol):
+    """Who applies calls and is told of stores and uses (see ``calls``)."""
+
+    def call(self, st: State, expr: Call) -> Value:
+        """Apply a call; its result."""
+
+    def place(self, st: State, expr: Call) -> Value:
+        """The address that a call used as an lvalue stands for."""
+
+    def stored(self, st: State, value: Value, pos: int, *, local: bool, text: str = "") -> None:
+        """``value`` was put into memory; ``local`` when that is this function's own."""
+
+    def used(self, st: State, value: Value, expr: Expr, pos: int, what: str) -> None:
+        """``value`` was followed."""
+
+
+class Machine:
+    """Values of expressions, loads and stores."""
+
+    def __init__(self, locals_: dict[str, bool], calls: Watcher) -> None:
+        self.values = Values()
+        self.facts = Facts(self.values)
+        self.locals = locals_
+        """Locals and parameters; true for arrays and structures, whose name stands for their address."""
+        self.calls = calls
+        self.target = ""
+        """The variable about to be assigned: its old value does not count as in use."""
+        self.target_text = ""
+        self.born: set[Value] = set()
+
+    # evaluation -----------------------------------------------------------
+
+    def value(self, st: State, expr: Expr) -> Value:
+        """The value of ``expr``, with all its effects on ``st``."""
+        return _EVAL[type(expr)](self, st, expr)
+
+    def fresh(self, st: State, site: int, tag: str = "") -> Value:
+        """An unknown born at ``site``, different from all that are still in use."""
+        value = 0
+        for generation in range(_GENERATIONS):
+            value = self.values.make("s", site, tag, generation)
+            if value not in self.born:
+                self.born.add(value)
+                return value
+            if not self._in_use(st, value):
+                break
+        self._forget(st, value)
+        return value
+
+    def _in_use(self, st: State, value: Value) -> bool:
+        root = self.values.root
+        if any(root[h.obj] == value or h.cond == value for h in st.holds):
+            return True
+        target = self.target
+        if any(v == value and name != target for name, v in st.env.items()):
+            return True
+        return value in st.mem.values()
+
+    def _forget(self, st: State, value: Value) -> None:
+        """Drop what was known of the former bearer of ``value``."""
+        leaves = self.values.leaves
+        for key in [k for k in st.facts if value in leaves(k if k >= 0 else ~k)]:
+            del st.facts[key]
+        for key in [k for k in st.mem if value in leaves(k)]:
+            del st.mem[key]
+        for key in [k for k in st.tags if value in leaves(k)]:
+            del st.tags[key]
+
+    def name(self, st: State, expr: Name) -> Value:
+        """A variable's content, or a constant."""
+        name = expr.id
+        known = st.env.get(name)
+        if known is not None:
+            return known
+        array = self.locals.get(name)
+        if array is None:
+            if name == "NULL" or name == "false":
+                return 0
+            if name == "true":
+                return 1
+            if name.isupper():
+                return self.values.make("n", name)
+            return self.load(st, self.values.make("&g", name))
+        return self.values.make("&l", name) if array else self.values.make("l", name)
+
+    def num(self, st: State, expr: Num) -> Value:
+        return self.values.constant(expr.value) if expr.value is not None else self.values.make("n", expr.text)
+
+    def string(self, st: State, expr: Str) -> Value:
+        return self.values.make("str", expr.text)
+
+    def opaque(self, st: State, expr: Opaque) -> Value:
+        for part in expr.parts:
+            self.value(st, part)
+        return self.fresh(st, expr.pos, "opaque")
+
+    def unknown(self, st: State, expr: Any) -> Value:
+        return self.fresh(st, expr.pos, "unknown")
+
+    def sizeof(self, st: State, expr: SizeOf) -> Value:
+        return self.values.make("n", expr.text)
+
+    def type_arg(self, st: State, expr: TypeArg) -> Value:
+        return self.values.make("n", expr.text)
+
+    def call(self, st: State, expr: Call) -> Value:
+        return self.calls.call(st, expr)
+
+    def member(self, st: State, expr: Member) -> Value:
+        return self.load(st, self.address(st, expr))
+
+    def index(self, st: State, expr: Index) -> Value:
+        return self.load(st, self.address(st, expr))
+
+    def cast(self, st: State, expr: Cast) -> Value:
+        return self.value(st, expr.operand)
+
+    def init_list(self, st: State, expr: InitList) -> Value:
+        for _, item in expr.items:
+            self.calls.stored(st, self.value(st, item), expr.pos, local=True)
+        return self.fresh(st, expr.pos, "init")
+
+    def unary(self, st: State, expr: Unary) -> Value:
+        op = expr.op
+        if op == "&":
+            return self.address(st, expr.operand)
+        if op == "*":
+            return self.load(st, self.address(st, expr))
+        if op in ("++", "--", "p++", "p--"):
+            return self._step(st, expr)
+        inner = self.value(st, expr.operand)
+        if op == "!":
+            truth = self.facts.truth(st, inner)
+            return self.values.negation(inner) if truth is None else int(not truth)
+        key = self.values.nodes[inner]
+        if op == "-":
+            return self.values.constant(-key[1]) if key[0] == "c" else self.values.make("neg", inner)
+        if op == "+":
+            return inner
+        if op == "~" and self.values.depth[inner] < 6:
+            return self.values.make("~", inner)
+        return self.fresh(st, expr.pos, op)
+
+    def _step(self, st: State, expr: Unary) -> Value:
+        """``++`` and ``--``: the new value is an unknown, so that loops end."""
+        old = self.value(st, expr.operand)
+        self.target = expr.operand.id if isinstance(expr.operand, Name) else ""
+        new = self.fresh(st, expr.pos, "step")
+        self.target = ""
+        self.store(st, expr.operand, new, expr.pos)
+        return old if expr.op[0] == "p" else new
+
+    def binary(self, st: State, expr: Binary) -> Value:
+        left = self.value(st, expr.left)
+        right = self.value(st, expr.right)
+        if expr.op == ",":
+            return right
+        value = self.values.binary(expr.op, left, right)
+        if value is None:
+            return self.fresh(st, expr.pos, expr.op)
+        return value
+
+    def conditional(self, st: State, expr: Conditional) -> Value:
+        """Only inside what the flow graph could not flatten: both arms may be evaluated."""
+        self.value(st, expr.test)
+        if expr.then is not None:
+            self.value(st, expr.then)
+        self.value(st, expr.other)
+        return self.fresh(st, expr.pos, "?:")
+
+    def assign(self, st: State, expr: Assign) -> Value:
+        target = expr.target
+        self.target = target.id if isinstance(target, Name) else ""
+        self.target_text = render(target)
+        if expr.op != "=":
+            old = self.value(st, target)
+            right = self.value(st, expr.value)
+            value = self.fresh(st, expr.pos, expr.op)
+            if expr.op == "|=" and self._same_error(st, old, right):
+                value = old
+        else:
+            value = self.value(st, expr.value)
+        self.target = self.target_text = ""
+        self.store(st, target, value, expr.pos)
+        return value
+
+    def _same_error(self, st: State, old: Value, right: Value) -> bool:
+        return right == 0 and old >= 0
+
+    # memory ---------------------------------------------------------------
+
+    def address(self, st: State, expr: Expr) -> Value:
+        """The address of an lvalue."""
+        values = self.values
+        if isinstance(expr, Name):
+            return values.make("&l" if expr.id in self.locals else "&g", expr.id)
+        if isinstance(expr, Member):
+            if expr.arrow:
+                base = self.value(st, expr.base)
+                self.calls.used(st, base, expr.base, expr.pos, expr.field)
+            else:
+                base = self.address(st, expr.base)
+            return values.make("f", base, expr.field)
+        if isinstance(expr, Index):
+            base = self.value(st, expr.base)
+            index = self.value(st, expr.index)
+            self.calls.used(st, base, expr.base, expr.pos, "[]")
+            if values.depth[base] > 12:
+                return self.fresh(st, expr.pos, "&[]")
+            return values.make("e", base, index)
+        if isinstance(expr, Unary) and expr.op == "*":
+            base = self.value(st, expr.operand)
+            self.calls.used(st, base, expr.operand, expr.pos, "*")
+            return base
+        if isinstance(expr, Cast):
+            return self.address(st, expr.operand)
+        if isinstance(expr, Call):
+            return self.calls.place(st, expr)
+        self.value(st, expr)
+        return self.fresh(st, getattr(expr, "pos", 0), "&")
+
+    def load(self, st: State, address: Value) -> Value:
+        """What memory at ``address`` holds."""
+        values = self.values
+        key = values.nodes[address]
+        if key[0] == "&l" and not self.locals.get(key[1], False):
+            return st.env.get(key[1], values.make("l", key[1]))
+        known = st.mem.get(address)
+        if known is not None:
+            return known
+        if values.depth[address] > 16:
+            return values.make("ld", values.root[address])
+        return values.make("ld", address)
+
+    def store(self, st: State, target: Expr, value: Value, pos: int) -> None:
+        """Put ``value`` where ``target`` says."""
+        if isinstance(target, Name) and (target.id in self.locals or target.id[0] == "$"):
+            st.env[target.id] = value
+            return
+        if isinstance(target, Cast):
+            self.store(st, target.operand, value, pos)
+            return
+        self.put(st, self.address(st, target), value, pos, render(target))
+
+    def put(self, st: State, address: Value, value: Value, pos: int, text: str = "") -> None:
+        """Put ``value`` into memory at ``address``."""
+        key = self.values.nodes[address]
+        if key[0] == "&l" and not self.locals.get(key[1], False):
+            st.env[key[1]] = value
+            return
+        st.mem[address] = value
+        own = self.values.nodes[self.values.root[address]][0] == "&l"
+        self.calls.stored(st, value, pos, local=own, text=text)
+
+    def clobber(self, st: State, address: Value, pos: int, index: int) -> None:
+        """The callee may write what ``address`` points to: it holds something new."""
+        key = self.values.nodes[address]
+        if key[0] == "&l" and not self.locals.get(key[1], False):
+            if key[1] in self.locals:
+                self.target = key[1]
+                st.env[key[1]] = self.fresh(st, pos, f"out{index}")
+                self.target = ""
+            return
+        root = self.values.root[address]
+        if self.values.nodes[root][0] != "&l":
+            return
+        held = {h.obj for h in st.holds}
+        for place in [a for a in st.mem if self.values.root[a] == root and st.mem[a] not in held]:
+            st.mem[place] = self.fresh(st, pos, f"out{index}.{place}")
+
+
+_EVAL: Final[dict[type, Callable[[Machine, State, Any], Value]]] = {
+    Name: Machine.name,
+    Num: Machine.num,
+    Str: Machine.string,
+    Call: Machine.call,
+    TypeArg: Machine.type_arg,
+    Member: Machine.member,
+    Index: Machine.index,
+    Unary: Machine.unary,
+    Binary: Machine.binary,
+    Assign: Machine.assign,
+    Conditional: Machine.conditional,
+    Cast: Machine.cast,
+    SizeOf: Machine.sizeof,
+    StmtExpr: Machine.unknown,
+    InitList: Machine.init_list,
+    Opaque: Machine.opaque,
+}

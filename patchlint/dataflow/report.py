@@ -1,0 +1,102 @@
+"""What an exploration found: how paths leave, what happened on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from patchlint.dataflow.state import Hold, Trail
+from patchlint.dataflow.values import Value
+
+
+class Policy(NamedTuple):
+    """How an exploration behaves where nothing is known."""
+
+    unknown_takes: bool = False
+    """A call that nothing is known of may keep or release the references and memory it is given."""
+    max_states: int = 4000
+    seed_params: bool = False
+    """Start with a hold of family ``"param"`` on every pointer parameter (to summarise the function)."""
+
+
+class Site(NamedTuple):
+    """A place where a hold begins."""
+
+    pos: int
+    family: str
+    call: str
+    """The call (or macro) that takes it."""
+    subject: str
+    """Source text of what is held."""
+    by: str
+    """"result", "arg", "out", "global", "loop", "guard"."""
+    where: str = ""
+    """file:line in the callee that really takes it, where the call was understood from its body."""
+    flags: frozenset[str] = frozenset()
+
+
+class Exit(NamedTuple):
+    """One way out of the function (paths that leave alike are one)."""
+
+    pos: int
+    value: Value
+    mask: int
+    """Classes of the returned value on this path; 0 for a function that returns nothing."""
+    holds: tuple[Hold, ...]
+    trail: Trail | None
+    text: str
+    """Source text of the returned expression."""
+    vague: bool
+    env: tuple[tuple[str, Value], ...] = ()
+    facts: tuple[tuple[int, int], ...] = ()
+
+
+class Event(NamedTuple):
+    """Something that happened on a path.
+
+    ``kind``: "underflow" (release of what is not held), "again" (acquire of what is held and does not nest),
+    "released" (release of what was released before), "use" (dereference or call with a tagged value),
+    "call" (a call while something with a context is held), "load" (a load that needs a context).
+    """
+
+    kind: str
+    pos: int
+    name: str
+    """The callee, field or tag concerned."""
+    family: str
+    obj: Value
+    subject: str
+    holds: tuple[Hold, ...]
+    trail: Trail | None
+    since: int = 0
+    """Place of the earlier event this one goes back to (release, tag, acquire)."""
+    detail: str = ""
+
+
+class Released(NamedTuple):
+    """A release seen on some path."""
+
+    family: str
+    obj: Value
+    subject: str
+    pos: int
+    matched: bool
+    """A hold taken in this function was there to end."""
+    site: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PathReport:
+    """The result of one exploration."""
+
+    exits: tuple[Exit, ...]
+    events: tuple[Event, ...]
+    sites: dict[tuple[int, str], Site]
+    releases: tuple[Released, ...]
+    asserted: frozenset[str]
+    """Families (or lock texts) that the function says are held by its caller."""
+    states: int
+    bound_hit: bool
+    roots: tuple[Value, ...] = ()
+    keys: tuple[tuple[object, ...], ...] = ()
+    """Description of every value, for callers that ask where a value comes from (see ``values``)."""
