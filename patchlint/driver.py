@@ -260,15 +260,20 @@ def _review_one(desk: Desk, file: SourceFile) -> FileReview:
 # --------------------------------------------------------------------- reports
 
 
-def report(reviews: Sequence[Review], desk: Desk, fmt: str, style: TextStyle | None = None) -> str:
-    """The reviews in one format; ``style`` is for text."""
+def report_context(desk: Desk) -> ReportContext:
+    """What reports are given: the tool, the help of the rules, source lines."""
     notes = {
         rule.id: RuleHelp(
             rule.id, rule.name, rule.summary, rule.why, rule.bad, rule.good, rule.severity, rule.references
         )
         for rule in desk.ruleset.rules.values()
     }
-    context = ReportContext(ToolInfo(__version__, desk.ruleset.digest), notes, _source_line)
+    return ReportContext(ToolInfo(__version__, desk.ruleset.digest), notes, _source_line)
+
+
+def report(reviews: Sequence[Review], desk: Desk, fmt: str, style: TextStyle | None = None) -> str:
+    """The reviews in one format; ``style`` is for text."""
+    context = report_context(desk)
     if fmt == "text":
         return render_text(reviews, context, style)
     render: Renderer = import_module(f"patchlint.report.{fmt}").render

@@ -39,6 +39,10 @@ COMMANDS: dict[str, Entry] = {
     "graph": Entry("patchlint.cli.tree:graph", "Draw the calls around a function (DOT, SVG)."),
     "keys": Entry("patchlint.cli.tree:keys", "Table of the tree's static keys and their pairs."),
     "hook": Entry("patchlint.cli.hook:hook", "The git send-email pre-send check."),
+    "b4-check": Entry("patchlint.cli.b4:check", "Review one mail for b4 prep --check."),
+    "b4-review": Entry("patchlint.cli.b4:review", "Review for b4 review, as its JSON."),
+    "config": Entry("patchlint.cli.config:config", "Show the settings that config files make."),
+    "completion": Entry("patchlint.cli.completion:completion", "Print the completion script of a shell."),
 }
 
 
