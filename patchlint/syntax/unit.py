@@ -18,8 +18,9 @@ from patchlint.syntax.lexical import Directive, lex
 from patchlint.syntax.outline import Body, Outline, outline
 from patchlint.syntax.rewrite import rewrite
 from patchlint.syntax.statements import Statements
+from patchlint.syntax.toplevel import TopLevel, read_items, top_macro
 from patchlint.syntax.tree import parse_text
-from patchlint.syntax.values import Define, Head
+from patchlint.syntax.values import Define, Field, Global, Head, Table, TopMacro
 from patchlint.syntax.variants import Arrangement, arrange, config_of, decided, enclosing
 
 MAX_SIZE = 16 << 20
@@ -94,6 +95,34 @@ class Unit:
         """Function-like macros of the file, in order."""
         found = (read_define(item) for item in self._directives if item.word == "define")
         return tuple(define for define in found if define is not None)
+
+    @cached_property
+    def _top(self) -> TopLevel:
+        found = read_items(self.source, self._outline.text, self._outline.items, self.dialect)
+        peeled = [span for _, text in self._heads.values() for span in text.peeled]
+        found.macros.extend(top_macro(self.source, start, end, False) for start, end in peeled)
+        found.macros.sort(key=lambda macro: macro.pos)
+        return found
+
+    @property
+    def macros(self) -> tuple[TopMacro, ...]:
+        """Macro invocations at file level, such as ``EXPORT_SYMBOL_GPL(x)``."""
+        return tuple(self._top.macros)
+
+    @property
+    def globals(self) -> tuple[Global, ...]:
+        """File-level variables, their ``extern`` declarations among them."""
+        return tuple(self._top.globals)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Initialised structures that name functions."""
+        return tuple(self._top.tables)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Structure members with attributes that the dialect keeps, such as ``__rcu``."""
+        return tuple(self._top.fields)
 
     @cached_property
     def includes(self) -> tuple[str, ...]:
