@@ -23,6 +23,7 @@ from patchlint.host.tree import GitTree, Tree, default_tree, format_range, open_
 from patchlint.mail import read_mail
 from patchlint.model import Confidence, Message, NotAnalysed, PatchlintError, Review, Series, Severity
 from patchlint.report import Renderer, ReportContext, RuleHelp, ToolInfo
+from patchlint.report.pathway import path_nodes
 from patchlint.report.text import TextStyle
 from patchlint.report.text import render as render_text
 from patchlint.review import (
@@ -268,7 +269,7 @@ def report_context(desk: Desk) -> ReportContext:
         )
         for rule in desk.ruleset.rules.values()
     }
-    return ReportContext(ToolInfo(__version__, desk.ruleset.digest), notes, _source_line)
+    return ReportContext(ToolInfo(__version__, desk.ruleset.digest), notes, _source_line, path_nodes)
 
 
 def report(reviews: Sequence[Review], desk: Desk, fmt: str, style: TextStyle | None = None) -> str:
