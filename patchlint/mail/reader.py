@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from patchlint.mail.headers import Headers, read_block, starts_block
 from patchlint.mail.mime import Part, TooDeep, parts
 from patchlint.mail.rendering import is_html, recognise, strip_html
 from patchlint.mail.split import Cut, split
-from patchlint.mail.text import exact
+from patchlint.mail.text import exact, raw
 from patchlint.model import Message, PatchlintError, Problem
 
 DIFF = re.compile(rb"^(?:diff --git |--- [^\n]*\n\+\+\+ )", re.MULTILINE)
 ENVELOPE = re.compile(rb"From \S+ [^\n]*\d:\d\d[^\n]*\n")
+# What archive pages write behind the fields they show.
+PAGE_MARKS = ("(raw)", "[thread overview]")
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -28,7 +31,11 @@ def read_mail(data: bytes, source: str) -> tuple[Message, ...]:
         raise PatchlintError(f"{source}: empty, there is nothing to review")
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise PatchlintError(f"{source}: a binary file, not mail")
-    return tuple(message for cut in split(_as_utf8(data)) for message in _read_one(cut, source))
+    text = _as_utf8(data)
+    page = is_html(text)
+    if page:
+        text = raw(strip_html(exact(text)))
+    return tuple(message for cut in split(text) for message in _read_one(cut, source, page))
 
 
 def _as_utf8(data: bytes) -> bytes:
@@ -38,18 +45,17 @@ def _as_utf8(data: bytes) -> bytes:
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
-def _read_one(cut: Cut, source: str) -> list[Message]:
-    data, page = cut.data, is_html(cut.data)
-    if page:
-        data = strip_html(exact(data)).encode("utf-8", "surrogateescape")
-    lines = _unix_lines(data)
+def _read_one(cut: Cut, source: str, page: bool) -> list[Message]:
+    lines = _unix_lines(cut.data)
     if starts_block(lines):
         block = read_block(lines)
-        return _with_headers(block.fields, lines[block.lines :], cut.line + block.lines, cut.line, source)
-    shown = recognise(lines)
-    body = b"".join(lines[shown.lines :])
+        found = _with_headers(block.fields, lines[block.lines :], cut.line + block.lines, cut.line, source)
+        shown = page or any(value.endswith(PAGE_MARKS) for _, value in block.fields)
+        return [replace(m, lossy=True) for m in found] if shown else found
+    seen = recognise(lines)
+    body = b"".join(lines[seen.lines :])
     return [
-        Message(source, shown.fields, exact(body), cut.line, shown.lossy or page, body_line=cut.line + shown.lines)
+        Message(source, seen.fields, exact(body), cut.line, seen.lossy or page, body_line=cut.line + seen.lines)
     ]
 
 
@@ -149,6 +155,6 @@ def _join(body: list[Part]) -> tuple[bytes, tuple[int, ...]]:
 def _text(part: Part) -> bytes:
     data = part.data
     if part.media == "text/html":
-        data = strip_html(exact(data)).encode("utf-8", "surrogateescape")
+        data = raw(strip_html(exact(data)))
     returns = data.count(b"\r\n")
     return data.replace(b"\r\n", b"\n") if returns and returns >= data.count(b"\n") - 1 else data

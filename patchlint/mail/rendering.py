@@ -11,6 +11,7 @@ from patchlint.mail.headers import FIELD, Headers, read_block
 # A page's chrome stands before the mail's own header block; no page seen has more of it.
 MAX_CHROME = 200
 SENDER = re.compile(rb"\[([^\[\]<>]*<[^<>\s]+>)\]\s*$")
+LORE_SENDER = re.compile(rb"From: (.*) @ .*\(permalink / raw\)")
 BRACKET = re.compile(rb"\[[^\]]*\]")
 DIFF_START = (b"diff --git ", b"--- ", b"Index: ", b"@@ ", b"===")
 SHOWN = frozenset((b"from", b"subject", b"date", b"to", b"cc", b"message-id", b"list"))
@@ -29,11 +30,27 @@ class Rendering(NamedTuple):
 
 def recognise(lines: list[bytes]) -> Rendering:
     """Find subject and sender in text that does not start with headers."""
+    thread = _lore(lines)
+    if thread is not None:
+        return thread
     at = _page_block(lines)
     if at is not None:
         block = read_block(lines, at)
         return Rendering(block.fields, at + block.lines, True)
     return _copied(lines)
+
+
+def _lore(lines: list[bytes]) -> Rendering | None:
+    """One message of a lore.kernel.org thread page copied as text."""
+    if not lines or not lines[0].startswith(b"* "):
+        return None
+    for at, line in enumerate(lines[:MAX_CHROME]):
+        sender = LORE_SENDER.match(line)
+        if sender is not None:
+            body = next((i for i in range(at + 1, len(lines)) if not lines[i].strip()), at)
+            subject = lines[0][2:].strip().decode("utf-8", "replace")
+            return Rendering((("subject", subject), ("from", sender[1].decode("utf-8", "replace"))), body + 1, True)
+    return None
 
 
 def _page_block(lines: list[bytes]) -> int | None:

@@ -17,6 +17,10 @@ SEPARATOR = re.compile(
 MULTIPART = re.compile(rb"^Content-Type:[ \t]*multipart/", re.MULTILINE | re.IGNORECASE)
 # format-patch output glued together without separators: the signature, then the next mail's headers.
 GLUED = re.compile(rb"^-- ?\r?\n[^\n]{0,40}\r?\n(?:\r?\n)*(?=(?:From|Subject|Date): [^\n]*\n)", re.MULTILINE)
+# A thread page of lore.kernel.org as text: "* subject", the thread around it, then the sender.
+LORE = re.compile(
+    rb"^\* (?=\S[^\n]*\n(?:[^\n]*\n){1,80}?From: [^\n]* @ [^\n]*\(permalink / raw\))", re.MULTILINE
+)
 
 
 class Cut(NamedTuple):
@@ -30,6 +34,9 @@ def split(data: bytes) -> tuple[Cut, ...]:
     """Cut ``data`` into its mails; a text without separators is one mail."""
     start = len(data) - len(data.lstrip(b"\r\n"))
     ends = [(m.start(), m.end()) for m in SEPARATOR.finditer(data)]
+    if not ends and b"(permalink / raw)" in data:
+        # The mark stays: it tells the reader what it has before it.
+        ends = [(m.start(), m.start()) for m in LORE.finditer(data)]
     if not ends or (ends[0][0] > start and _is_multipart(data)):
         ends = []
     # What stands before the first separator is a mail too, unless it is empty.

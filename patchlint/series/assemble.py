@@ -26,7 +26,8 @@ def assemble(messages: Sequence[Message]) -> tuple[Series, ...]:
     reads = [read_patch(m) for m in messages]
     thanks = _credits(reads)
     reads = [replace(r, patch=with_credits(r.patch, thanks.get(r.patch.message_id, ()))) for r in reads]
-    posted = [r for r in reads if _is_posted(r)]
+    # A lone answer with a patch in it is reviewed when it is all there is.
+    posted = [r for r in reads if _is_posted(r)] or [r for r in reads if r.patch.files]
     place = {id(r): i for i, r in enumerate(posted)}
     groups = sorted((*_counted(posted), *_uncounted(posted)), key=lambda group: min(place[id(r)] for r in group))
     return tuple(_by_lineage([_to_series(group) for group in groups]))
@@ -67,15 +68,17 @@ def _uncounted(posted: Sequence[Read]) -> Iterator[list[Read]]:
     runs: dict[str, list[Read]] = {}
     for read in posted:
         if read.subject.n is None:
-            name = read.message.header("message-id").strip() or container(read)
+            name = read.patch.message_id or container(read)
             runs.setdefault(name, []).append(read)
     for run in runs.values():
         # One mail received twice (same message id) is one patch.
-        yield run[:1] if run[0].message.header("message-id") else run
+        yield run[:1] if run[0].patch.message_id else run
 
 
 def _numbered_series(component: list[Read]) -> Series:
     numbered = sorted((r for r in component if not r.cover), key=lambda r: r.patch.n)
+    if not numbered and component[0].patch.files:
+        return _cover_alone(component[0])
     total = component[0].subject.total or 0
     patches: list[Patch] = []
     problems: list[Problem] = []
@@ -90,6 +93,13 @@ def _numbered_series(component: list[Read]) -> Series:
             patches.append(read.patch)
         problems.append(_duplicate(read.patch, total, same))
     return _series(component, patches, total, problems)
+
+
+def _cover_alone(cover: Read) -> Series:
+    """A cover letter that carries the whole change and came without its patches: reviewed as one patch."""
+    what = f"cover letter of {cover.subject.total} patches, none present; its own diff is taken as the patch"
+    problem = Problem("SER001", what, cover.message.source, cover.message.line)
+    return _series([cover], [replace(cover.patch, n=1)], 1, [problem])
 
 
 def _without_diff(patch: Patch, total: int) -> Iterator[Problem]:

@@ -99,7 +99,8 @@ def _plain_diff(body: list[bytes], index: int, source_line: SourceLine, budget: 
     hunks, end, damage = _hunks(body, index + 2, source_line, budget)
     kind: Kind = "modify"
     if old is None or (len(hunks) == 1 and hunks[0].old_start == 0 and hunks[0].old_count == 0):
-        kind, old = "new", None
+        # Without /dev/null the file may also exist and be empty, so the old name is kept.
+        kind = "new"
     elif new is None:
         kind = "delete"
     diff = FileDiff(_text(old), _text(new), kind, hunks=hunks, mail_line=source_line(index))
@@ -125,11 +126,14 @@ def _git_diff(body: list[bytes], index: int, source_line: SourceLine, budget: in
     binary = end < len(body) and BINARY.match(body[end]) is not None
     read = _Hunks((), _after_binary(body, end)) if binary else _hunks(body, end, source_line, budget)
     kind: Kind = "modify" if header.kind == "mode" and read.hunks else header.kind
+    damage = read.damage
+    if kind == "modify" and not read.hunks and not binary:
+        damage = (Damage(index, "file header without any change"),)
     diff = FileDiff(
         _text(old), _text(new), kind, header.blobs[0], header.blobs[1], header.modes[0], header.modes[1],
         binary, read.hunks, source_line(index),
     )  # fmt: skip
-    return Found(diff, index, read.end, read.damage)
+    return Found(diff, index, read.end, damage)
 
 
 def _read_header(body: list[bytes], index: int) -> _Header:

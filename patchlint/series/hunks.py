@@ -17,6 +17,8 @@ HEADER = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @
 SIGNATURES = (b"-- ", b"--", b"-- \r", b"--\r")
 BOUNDARIES = (b"diff --git ", b"Index: ")
 
+SHORT = "hunk ends before its counts are used up"
+
 Lines = list[tuple[str, bytes]]
 
 
@@ -83,14 +85,15 @@ def _read_body(body: list[bytes], index: int, counts: tuple[int, int], skip: fro
         if index >= len(body):
             return _Body(lines, index, sides, index)
         line = body[index]
-        if index in skip and lines:
-            lines[-1] = (lines[-1][0], lines[-1][1] + b" " + line.lstrip())
+        if index in skip:
+            # Before the first line it continues the section of the @@ header, which is only a hint.
+            lines[-1:] = [(tag, text + b" " + line.lstrip()) for tag, text in lines[-1:]]
         elif line[:1] == b"\\" and lines:
             sides += _sides(lines[-1][0])
         else:
             tag, text = (" ", line) if index in lost else _tagged(line)
             old, new = old - (tag != "+"), new - (tag != "-")
-            if not tag or old < 0 or new < 0 or _ends(body, index, tag):
+            if not tag or old < 0 or new < 0:
                 return _Body(lines, index, sides, index)
             lines.append((tag, text))
         index += 1
@@ -113,12 +116,14 @@ def _sides(tag: str) -> str:
     return {"-": "-", "+": "+", " ": "-+"}[tag]
 
 
-def _ends(body: list[bytes], index: int, tag: str) -> bool:
-    """A removed line that is really the mail's signature: nothing but a version and blank lines follows."""
-    if tag != "-" or body[index] not in SIGNATURES:
-        return False
-    rest = [line for line in body[index + 1 : index + 6] if line.strip()]
-    return len(rest) <= 1 and all(line[:1] not in b" +-@" for line in rest)
+def _signature(body: list[bytes], start: int, stop: int) -> int | None:
+    """Index of a line taken as removed that is really the mail's signature: only a version and blank lines follow."""
+    for index in range(start, min(stop, len(body))):
+        if body[index] in SIGNATURES:
+            rest = [line for line in body[index + 1 : index + 8] if line.strip()]
+            if len(rest) <= 1 and all(line[:1] not in b" +-@" for line in rest):
+                return index
+    return None
 
 
 def _left_over(body: list[bytes], index: int) -> bool:
@@ -134,18 +139,27 @@ def _left_over(body: list[bytes], index: int) -> bool:
 def _repair(body: list[bytes], start: int, counts: tuple[int, int], read: _Body) -> tuple[_Body, tuple[Damage, ...]]:
     """Explain the line that does not fit by what mailers do, when that makes the counts come out."""
     bad = read.end
+    signature = _signature(body, start, bad)
+    if signature is not None:
+        return _read_body(body[:signature], start, counts), (Damage(signature, SHORT),)
     stop = _boundary(body, bad)
     odd = frozenset(i for i in range(bad, stop) if not _tagged(body[i])[0] and body[i][:1] != b"\\")
     if odd and bad in odd:
         wrapped = _read_body(body, start, counts, skip=odd)
         if wrapped.bad is None and not _left_over(body, wrapped.end):
-            return wrapped, tuple(Damage(i, "line was wrapped by a mailer") for i in sorted(odd))
+            return wrapped, (_named(odd, "line was wrapped by a mailer"),)
         spaceless = _read_body(body, start, counts, lost=odd)
         if spaceless.bad is None and not _left_over(body, spaceless.end):
-            return spaceless, tuple(Damage(i, "context line lost its leading space") for i in sorted(odd))
+            return spaceless, (_named(odd, "context line lost its leading space"),)
     if bad >= stop or body[bad] in SIGNATURES:
-        return read, (Damage(min(bad, len(body) - 1), "hunk ends before its counts are used up"),)
+        return read, (Damage(min(bad, len(body) - 1), SHORT),)
     return read, (Damage(bad, "line does not belong to the hunk as its counts say"),)
+
+
+def _named(odd: frozenset[int], what: str) -> Damage:
+    """One damage for all such lines of a hunk, at the first of them."""
+    others = len(odd) - 1
+    return Damage(min(odd), f"{what} (and {others} more in this hunk)" if others else what)
 
 
 def _boundary(body: list[bytes], index: int) -> int:

@@ -15,8 +15,9 @@ from patchlint.series.subject import Subject, parse_subject
 TRAILER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Za-z]+)*): +(\S.*)")
 CREDIT = re.compile(r"((?:Reviewed|Acked|Tested|Reported|Suggested)[A-Za-z-]*-by): +(\S.*)", re.IGNORECASE)
 IGNORE = re.compile(r"\s*patchlint:\s*ignore\s+([A-Z]+[0-9]*)(?:\s+([^\s:]+))?\s*(?::\s*(.*\S))?\s*$")
+ID = re.compile(r"<[^<>\s]+>")
 IN_BODY = re.compile(r"(From|Subject|Date): +(\S.*)")
-MANGLED = re.compile(rb"^ {2}\S|^ {2}\t", re.MULTILINE)
+COMPARISON = re.compile(rb"(?:Interdiff|Range-diff)(?: against|:| vs)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,12 @@ class Read:
         return self.subject.reply
 
 
+def message_id(message: Message) -> str:
+    """The id with its angle brackets; archive pages put words behind it."""
+    match = ID.search(message.header("message-id"))
+    return match[0] if match is not None else ""
+
+
 class _Body(NamedTuple):
     lines: list[bytes]
     scan: Scan
@@ -51,7 +58,7 @@ def read_patch(message: Message) -> Read:
     """Read one message; a message without a diff gives a patch without files."""
     subject = parse_subject(message.header("subject"))
     body = _read_body(message)
-    if subject.reply or subject.n == 0:
+    if subject.n == 0 and _compares_versions(body):
         body = body._replace(files=())
     first = body.files[0].first if body.files else len(body.lines)
     cut = _separator(body.scan, first)
@@ -61,7 +68,7 @@ def read_patch(message: Message) -> Read:
         n=1 if subject.n is None else subject.n,
         subject=readable(title or subject.title),
         author=readable(author or message.header("from")),
-        message_id=message.header("message-id").strip(),
+        message_id=message_id(message),
         message=text,
         trailers=_trailers(text),
         files=tuple(f.diff for f in body.files),
@@ -73,6 +80,12 @@ def read_patch(message: Message) -> Read:
         headers=message.headers,
     )
     return Read(message, subject, patch, _outside(body, message))
+
+
+def _compares_versions(body: _Body) -> bool:
+    """A cover letter's diff against the version before is no change to the tree."""
+    before = body.lines[: body.files[0].first] if body.files else []
+    return any(COMPARISON.match(line) for line in before)
 
 
 def _read_body(message: Message) -> _Body:

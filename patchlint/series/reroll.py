@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from patchlint.model import Patch, Problem, Series
-
-ID = re.compile(r"<[^<>\s]+>")
+from patchlint.series.patch import ID
 
 
 def fill_holes(series: Series, older: Sequence[Series]) -> Series:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from patchlint.series.patch import Read
+from patchlint.series.patch import ID, Read
 
 ADDRESS = re.compile(r"<([^<>]+)>")
-ID = re.compile(r"<[^<>\s]+>")
 NUMBERED = re.compile(r"(?:v\d+-)?\d{2,5}-")
 
 
@@ -65,7 +64,7 @@ def components(reads: Sequence[Read]) -> list[list[Read]]:
 
 def _bonds(read: Read) -> Iterable[str]:
     """Names under which a mail meets its companions."""
-    own = read.message.header("message-id").strip()
+    own = read.patch.message_id
     if own:
         yield own
     if above := parent(read):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -44,8 +43,19 @@ class _Work:
     current: Files
     reader: TreeReader | None
     origins: Origins
-    after: dict[str, bytes | None] = field(default_factory=dict)
+    made: dict[str, bytes] = field(default_factory=dict)
+    """What diffs of this patch made, by path."""
+    gone: set[str] = field(default_factory=set)
+    """Paths that diffs of this patch removed or renamed away, so far."""
     lines: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def leaves(self, path: str) -> bool:
+        """Some diff of the patch takes the file away: git lets another create it anew, in either order."""
+        return any(d.old_path == path and (d.new_path is None or d.kind == "rename") for d in self.patch.files)
+
+    def result(self) -> dict[str, bytes | None]:
+        """All files that changed; git removes first and creates then."""
+        return {**dict.fromkeys(self.gone), **self.made}
 
 
 def apply_series(series: Series, reader: TreeReader | None) -> Iterator[AppliedPatch]:
@@ -77,7 +87,7 @@ def apply_patch(
         kinds.append(kind)
         if image is not None:
             images.append(image)
-    return AppliedPatch(tuple(images), work.after, worst(kinds), tuple(problems), work.lines)
+    return AppliedPatch(tuple(images), work.result(), worst(kinds), tuple(problems), work.lines)
 
 
 def _apply_file(work: _Work, diff: FileDiff) -> tuple[FileImage | None, Applied, list[Problem]]:
@@ -104,7 +114,7 @@ def _problem(work: _Work, diff: FileDiff, what: str, line: int = 0) -> Problem:
 
 def _known(work: _Work, diff: FileDiff) -> bool:
     """The file's content follows from the series itself."""
-    return diff.kind == "new" or (diff.old_path in work.after or diff.old_path in work.current)
+    return diff.kind == "new" or diff.old_path in work.made or diff.old_path in work.current
 
 
 def _without_tree(work: _Work, diff: FileDiff) -> tuple[FileImage | None, Applied, list[Problem]]:
@@ -112,7 +122,7 @@ def _without_tree(work: _Work, diff: FileDiff) -> tuple[FileImage | None, Applie
         return None, "fragment", []
     if diff.kind == "delete":
         pre = b"".join(line for hunk in diff.hunks for line in sides(hunk)[0])
-        work.after[diff.path] = None
+        work.gone.add(diff.path)
         return whole_image(diff, pre, None, [Placed(h, 0, 0) for h in diff.hunks], ()), "exact", []
     return fragment_image(diff, work.patch.n), "fragment", []
 
@@ -145,30 +155,34 @@ def _finish(
     if diff.new_path is None:
         if text.lines:
             raise _Refused(f"{diff.path}: deleted, but the patch leaves lines of it")
-        work.after[diff.path] = None
+        work.gone.add(diff.path)
         return whole_image(diff, pre, None, placed, problems)
     image = whole_image(diff, pre, text, placed, problems)
     if diff.kind == "rename" and diff.old_path is not None:
-        work.after[diff.old_path] = None
-    work.after[diff.new_path] = image.post
+        work.gone.add(diff.old_path)
+    work.made[diff.new_path] = image.post or b""
     work.lines[diff.new_path] = image.origin
     return image
 
 
 def _before(work: _Work, diff: FileDiff) -> tuple[bytes | None, tuple[int, ...]]:
     """The file before this diff and the origins of its lines. Raises :class:`_Refused`."""
-    if diff.old_path is None or diff.kind in ("rename", "copy"):
-        taken = _lookup(work, diff.new_path or "", "")
-        if taken is not None and not (taken == b"" and not diff.new_blob):
+    if diff.kind in ("new", "rename", "copy"):
+        taken = None if work.leaves(diff.path) else _original(work, diff.path)
+        # "@@ -0,0" alone may also mean an empty file that exists.
+        if taken is not None and (taken or diff.kind != "new" or diff.old_path is None):
             raise _Refused(f"{diff.path}: to be created, but it exists already")
-        if diff.old_path is None:
-            return None, ()
-    path = diff.old_path
+        if diff.kind == "new":
+            return taken, ()
+    path = diff.old_path or diff.path
     # git takes the source of a rename or copy as it was before the whole patch.
-    made = work.current if diff.kind in ("rename", "copy") else ChainMap(work.after, work.current)
-    if path in made:
-        pre = made[path]
-        origin = work.lines.get(path, work.origins.get(path, ()))
+    if diff.kind not in ("rename", "copy"):
+        if path in work.made:
+            return work.made[path], work.lines[path]
+        if path in work.gone:
+            raise _Refused(f"{path}: removed earlier in the same patch")
+    if path in work.current:
+        pre, origin = work.current[path], work.origins.get(path, ())
     else:
         pre, origin = _from_tree(work.reader, path, diff), ()
     if pre is None:
@@ -176,10 +190,10 @@ def _before(work: _Work, diff: FileDiff) -> tuple[bytes | None, tuple[int, ...]]
     return pre, origin
 
 
-def _lookup(work: _Work, path: str, blob: str) -> bytes | None:
-    for made in (work.after, work.current):
-        if path in made:
-            return made[path]
+def _original(work: _Work, path: str) -> bytes | None:
+    """The file as it was before this patch."""
+    if path in work.current:
+        return work.current[path]
     return work.reader.read(path) if work.reader is not None else None
 
 

@@ -82,7 +82,7 @@ def _find(text: Text, hunk: Hunk, old: list[bytes], want: int) -> tuple[int, boo
     begins, ends = hunk.old_start <= 1, hunk.lines[-1][0] != " "
     if begins or ends:
         at = 0 if begins else len(text.lines) - len(old)
-        if at < 0 or not _fits(text, old, at) or (ends and at + len(old) != len(text.lines)):
+        if at < 0 or not _fits(text, old, at, exactly=ends) or (ends and at + len(old) != len(text.lines)):
             raise Rejected
         return at, False
     want = min(want, len(text.lines))
@@ -91,7 +91,7 @@ def _find(text: Text, hunk: Hunk, old: list[bytes], want: int) -> tuple[int, boo
     return _search(text, old, want)
 
 
-def _fits(text: Text, old: list[bytes], at: int) -> bool:
+def _fits(text: Text, old: list[bytes], at: int, *, exactly: bool = False) -> bool:
     end = at + len(old)
     if end > len(text.lines):
         return False
@@ -100,12 +100,12 @@ def _fits(text: Text, old: list[bytes], at: int) -> bool:
     found = text.lines[at:end]
     if found == old:
         return True
-    # git compares bytes, so a last line without newline also fits one that goes on with white space.
-    return bool(old) and found[:-1] == old[:-1] and found[-1].startswith(old[-1]) and _blank_after(found[-1], old[-1])
+    # git compares bytes, so away from the end a last line without newline also fits one that goes on with white space.
+    return not exactly and bool(old) and found[:-1] == old[:-1] and _goes_on_blank(found[-1], old[-1])
 
 
-def _blank_after(line: bytes, start: bytes) -> bool:
-    return not start.endswith(b"\n") and not line[len(start) :].strip()
+def _goes_on_blank(line: bytes, start: bytes) -> bool:
+    return not start.endswith(b"\n") and line.startswith(start) and not line[len(start) :].strip()
 
 
 def _search(text: Text, old: list[bytes], want: int) -> tuple[int, bool]:
@@ -120,14 +120,15 @@ def _search(text: Text, old: list[bytes], want: int) -> tuple[int, bool]:
 def _places(text: Text, old: list[bytes]) -> list[int]:
     """Every line at which ``old`` fits.
 
-    Found through its rarest line, so that blank lines and braces do not make the search
+    Found through its longest line, so that blank lines and braces do not make the search
     quadratic.
     """
-    if not old:
-        return []
+    ended = [i for i, line in enumerate(old) if line.endswith(b"\n")]
+    if not ended:
+        return [at for at in range(len(text.lines)) if _fits(text, old, at)] if old else []
     lines = text.lines
     text.searched += sum(map(len, lines))
-    probe = max(range(len(old)), key=lambda i: len(old[i]))
+    probe = max(ended, key=lambda i: len(old[i]))
     needle = old[probe]
     found: list[int] = []
     at = -1
