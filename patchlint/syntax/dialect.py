@@ -38,6 +38,7 @@ class Dialect:
     attribute_calls: frozenset[str]
     kept: frozenset[str]
     loops: re.Pattern[str]
+    closers: re.Pattern[str]
     scopes: re.Pattern[str]
     classed: frozenset[str]
     guards: frozenset[str]
@@ -64,6 +65,7 @@ class Dialect:
             attribute_calls=_words(data, "attributes", "calls"),
             kept=_words(data, "attributes", "kept"),
             loops=_globs(_words(data, "loops", "names")),
+            closers=_globs(_words(data, "loops", "closers")),
             scopes=_globs(_words(data, "scopes", "names")),
             classed=_words(data, "scopes", "classed"),
             guards=_words(data, "scopes", "guards"),

@@ -50,7 +50,7 @@ _SPACE = re.compile(rb"\s*+")
 _END_OF_ITEM = re.compile(rb"\n\}")
 _HEAD_BEFORE = re.compile(rb"\n[A-Za-z_][\w \t*]*+\([^;{}]*\)\s*\Z")
 _CONTROL = re.compile(rb"\s*(?:if|for|while|switch|do|else)\b")
-_NO_FUNCTION = re.compile(rb"\s*(?:typedef\b[^()]*+|(?:\w+\s+)*?(?:struct|union|enum)\b(?:\s++\w++)*+\s*+)\Z")
+_TAGGED = re.compile(rb"\b(?:struct|union|enum)\b")
 _OPEN, _CLOSE, _END = b"{};"
 
 
@@ -192,11 +192,10 @@ class _Walk:
         if not clean and index not in self.unclean:
             self.unclean.add(index)
             self.split.append(index)
-        if step == 0:
-            return state
-        if step == 1 or len(saved) == 1:
+        if step == 1:
             saved.append(state)
-        return saved[1] if step == len(group.branches) else saved[0]
+        after = saved[0] if step == 0 or step < len(group.branches) else saved[1]
+        return after if after.depth or not clean else after._replace(start=at)
 
     def _in_function(self, state: _State) -> bool:
         return state.depth > 0 and is_function(self.text, state.start, state.open)
@@ -226,7 +225,12 @@ def is_function(text: bytes, start: int, opened: int) -> bool:
     if last < start or text[last] in b"=,(:{" or text[last] == 93:
         return False
     head = text[start:opened]
-    return b"(" in head and not _CONTROL.match(head) and not _NO_FUNCTION.match(head) and not _assigns(head)
+    return b"(" in head and not _CONTROL.match(head) and not _tagged(head) and not _assigns(head)
+
+
+def _tagged(head: bytes) -> bool:
+    """Whether a structure's or enumeration's tag comes last."""
+    return _TAGGED.search(head, head.rfind(b")") + 1) is not None
 
 
 def _assigns(head: bytes) -> bool:

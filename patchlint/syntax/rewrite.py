@@ -48,7 +48,7 @@ _TYPE = (
 _KEYWORD = rb"(?:if|for|while|switch|return|sizeof|do|else|goto|case|asm|__asm__|typeof|__typeof__|__attribute__)\b"
 _MACRO = (
     rb"[ \t]*+(?!" + _KEYWORD + rb")(?P<macro>[A-Za-z_]\w*+)[ \t]*+"
-    rb"(?=(?P<args>" + ARGS + rb")\s*+(?P<next>[\w{}*(]|\+\+|--))"
+    rb"(?=(?P<args>" + ARGS + rb")\s*+(?P<next>[\w{}*(]|\+\+|--|=(?=\s*+\{)))"
 )
 # The first byte is one set so that the matcher can skip to it; what may follow depends on it.
 _PLACES = re.compile(
@@ -58,7 +58,7 @@ _PLACES = re.compile(
     + rb"|(?<=[(,])(?<!sizeof.)(?=\s*+(?:(?P<type>"
     + _TYPE
     + rb")|(?P<operator>[<>=!&|+*/^%-]{1,3}))\s*+[,)])"
-    rb"|(?<=_)(?<!\w_)(?P<word>\w++)"
+    rb"|(?<=_)(?<![\w.]_)(?<!->_)(?P<word>\w++)"
     rb"|(?<=\d)(?<![\w.]\d)(?<!0(?=[xXbB]))(?P<number>\d*+(?=[A-Za-z_])(?![uUlL]++\b)(?![eE][-+]?\d)\w++)"
     rb"|(?<=\.)(?P<range>\.\.))"
 )
@@ -71,8 +71,11 @@ _WORD_BEFORE = re.compile(rb"([A-Za-z_]\w*+)\s*+\Z")
 _NO_CALL = frozenset(
     b"return if while for switch else do case in sizeof typeof __typeof__ goto int void char long".split()
 )
-_CASE = re.compile(rb"\bcase\b[^:;{}\[]*+\Z")
-_GOTO = re.compile(rb"\bgoto\s*+\*")
+_CASE = re.compile(rb"\bcase\b[^:;{}]*+\Z")
+_GOTO = re.compile(rb"\bgoto\s*+(\*)\W*+\w++([^;]*+)")
+_CLOSER = re.compile(rb"\}\s*+(?P<macro>[A-Za-z_]\w++)\s*+(?=(?P<args>" + ARGS + rb")\s*+;)")
+_OPENER = re.compile(rb"\bdo_each\w*+\s*+\(")
+_NAME = re.compile(rb"[A-Za-z_]\w*+")
 _STATEMENT_ENDS = b";{}):"
 
 
@@ -91,12 +94,20 @@ def rewrite(text: bytes, dialect: Dialect) -> Rewritten:
     if b"typeof" in text:
         text = _replace_typeof(text)
     if b"goto" in text:
-        text = _GOTO.sub(lambda match: match[0][:-1] + b" ", text)
+        text = _GOTO.sub(_plain_goto, text)
     if b"static" in text:
         text = _STATIC.sub(b"      ", text)
     work = _Rewriter(text, dialect)
     work.run()
     return Rewritten(bytes(work.out), work.marks)
+
+
+def _plain_goto(match: re.Match[bytes]) -> bytes:
+    """``goto *table[i]`` becomes ``goto  table``."""
+    (star, after), (rest, end) = match.span(1), match.span(2)
+    star, after, rest, end = (at - match.start() for at in (star, after, rest, end))
+    text = match[0]
+    return text[:star] + b" " + text[after:rest] + text[rest:end].translate(BLANK)
 
 
 def closing(text: bytes, at: int) -> int:
@@ -150,6 +161,8 @@ class _Rewriter:
             handlers[match.lastgroup](match)
         for match in _ELSE.finditer(self.text):
             self._macro(match)
+        for match in _CLOSER.finditer(self.text):
+            self._closer(match)
 
     def _word(self, match: re.Match[bytes]) -> None:
         self._attribute(match.start(), match.end("word"))
@@ -199,15 +212,24 @@ class _Rewriter:
             self._attribute(start, end)
         elif self._begins_statement(start):
             loop = self.dialect.loops.match(name) or self.dialect.scopes.match(name)
-            if match["next"] == b"{" or loop:
+            if match["next"] == b"=":
+                self._declare(*match.span("args"))
+            elif match["next"] == b"{" or loop:
                 self._make_head(start, end, match)
-            elif match["next"] not in (b"*", b"(", b"++", b"--") and not self._in_list(start, match["next"]):
-                self._end_statement(start, match.end("args"))
+            elif match["next"] not in (b"*", b"(", b"++", b"--") and not self._in_list(start):
+                self._end_statement(match.end("args"))
 
-    def _in_list(self, start: int, following: bytes) -> bool:
+    def _declare(self, start: int, end: int) -> None:
+        """``DECLARE_X(name, size) = { 0 }``: leave the words of a plain declaration."""
+        first = _NAME.search(self.text, start)
+        if first is not None and first.end() < end:
+            self.out[start : first.start()] = self.text[start : first.start()].translate(BLANK)
+            self.out[first.end() : end] = self.text[first.end() : end].translate(BLANK)
+
+    def _in_list(self, start: int) -> bool:
         """Whether ``{ FOO(x) }`` is an initialiser and no block."""
         last = last_code(self.text, start)
-        if following != b"}" or last < 0 or self.text[last] != 123:
+        if last < 0 or self.text[last] != 123:
             return False
         before = last_code(self.text, last)
         return before >= 0 and self.text[before] in b"=,{"
@@ -228,6 +250,13 @@ class _Rewriter:
         if not self.text[opened + 1 : closed - 1].strip():
             self._fill(opened, closed)
 
+    def _closer(self, match: re.Match[bytes]) -> None:
+        """``do { } while_each_x(a, b);`` without a macro of its own to begin it: an ordinary do loop."""
+        if self.dialect.closers.match(match["macro"].decode("latin-1")) and not _OPENER.search(self.text):
+            start, end = match.span("macro")
+            self.out[start:end] = b"while".ljust(end - start)
+            self.marks.heads.add(start)
+
     def _fill(self, opened: int, closed: int) -> None:
         """Give an empty head its condition: ``for_each_x()`` becomes ``while    (1)``."""
         if closed - opened > 2:
@@ -235,16 +264,14 @@ class _Rewriter:
         elif self.out[opened - 1 : opened] == b" ":
             self.out[opened - 1 : opened + 1] = b"(1"
 
-    def _end_statement(self, start: int, end: int) -> None:
-        """Put a ``;`` into a blank behind a macro statement, or move the macro to make room for it."""
+    def _end_statement(self, end: int) -> None:
+        """Put a ``;`` into a blank behind a macro statement; before ``}`` the parser makes up for it."""
         at = end
         while self.text[at : at + 1].isspace():
             if self.text[at] != 10:
                 self.out[at] = 59
                 return
             at += 1
-        if self.text[start - 1 : start] in (b" ", b"\t") and b"\n" not in self.text[start:end]:
-            self.out[start - 1 : end] = self.out[start:end] + b";"
 
     def _number(self, match: re.Match[bytes]) -> None:
         """``802_3`` pasted into a name by a macro: make it a name."""
@@ -253,6 +280,7 @@ class _Rewriter:
     def _range(self, match: re.Match[bytes]) -> None:
         """``case 1 ... 3``: write the dots as an operator that cannot stand there otherwise."""
         start, end = match.start(), match.end()
-        if _CASE.search(self.text, max(0, start - 200), start):
+        label = _CASE.search(self.text, max(0, start - 200), start)
+        if label is not None and label[0].count(b"[") == label[0].count(b"]"):
             self.out[start:end] = b"?: "
             self.marks.ranges.add(start)

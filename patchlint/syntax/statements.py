@@ -180,15 +180,19 @@ class Statements(Expressions):
     def _macro_block(self, test: Tree, body: Tree, tree: Tree) -> ir.Stmt:
         """A loop or scope written as a macro: its name is the word in the original text."""
         start, dialect = tree[1], self.context.dialect
-        match = _WORD.match(self.source, start)
-        name = match[0].decode() if match else ""
-        args = tuple(self._arguments(test))
+        call = self._macro_call(tree, test)
+        name, args = call.name, call.args
         if not dialect.scopes.match(name):
-            call = ir.Call(name, ir.Name(name, start), args, start, test[2])
             return ir.ForEach(call, self.single(body), start)
         classed = name in dialect.classed and args
         what = self._argument(args[0]) if classed else name
         return ir.Scope(name, what, args[1:] if classed else args, self.single(body), start, tree[2])
+
+    def _macro_call(self, tree: Tree, test: Tree) -> ir.Call:
+        """The macro call whose name became a keyword and whose arguments became a condition."""
+        match = _WORD.match(self.source, tree[1])
+        name = match[0].decode() if match else ""
+        return ir.Call(name, ir.Name(name, tree[1]), tuple(self._arguments(test)), tree[1], test[2])
 
     def _arguments(self, tree: Tree) -> Iterator[ir.Expr]:
         """The arguments of a macro head, which the grammar took for one condition."""
@@ -204,8 +208,9 @@ class Statements(Expressions):
         return tree[0] == "number_literal" and self.source[tree[1] : tree[1] + 1] in (b"(", b")")
 
     def _do(self, tree: Tree) -> Sequence[ir.Stmt]:
-        _, body, _, test = tree[3][:4]
-        return (ir.DoWhile(self.single(body), self.expression(test), tree[1]),)
+        _, body, keyword, test = tree[3][:4]
+        condition = self._macro_call(keyword, test) if keyword[1] in self.context.heads else self.expression(test)
+        return (ir.DoWhile(self.single(body), condition, tree[1]),)
 
     def _for(self, tree: Tree) -> Sequence[ir.Stmt]:
         """``for (init; test; step) body``; a declaration brings its own ``;``."""

@@ -36,10 +36,16 @@ class Parsed(NamedTuple):
 _parser = Parser(_LANGUAGE)
 
 
+def first_error(text: bytes) -> int:
+    """Offset of the first thing in a text that the grammar cannot read, -1 for none."""
+    root = _parser.parse(text).root_node
+    return _first_error(root, text) if root.has_error else -1
+
+
 def parse_text(text: bytes, base: int = 0) -> Parsed:
     """Parse C; offsets in the result are those in ``text`` plus ``base``."""
     root = _parser.parse(text).root_node
-    error = _first_error(root) if root.has_error else -1
+    error = _first_error(root, text) if root.has_error else -1
     builder = _Builder(root.walk(), base)
     tree = builder.build(0)
     if builder.cut >= 0 and error < 0:
@@ -79,25 +85,16 @@ class _Builder:
         return (kind, start + base, node.end_byte + base, children)
 
 
-def _first_error(root: Node) -> int:
-    """Offset of the first error; a ``;`` missing after a label at the end of a block is none."""
+def _first_error(root: Node, text: bytes) -> int:
+    """Offset of the first error; a ``;`` missing before ``}`` is none (labels, macros that bring their own)."""
     stack = [root]
     while stack:
         node = stack.pop()
-        if node.is_error or (node.is_missing and not _after_label(node)):
+        if node.is_error or (node.is_missing and not _ends_block(node, text)):
             return node.start_byte
-        stack.extend(
-            child for child in reversed(node.children) if child.has_error or child.is_missing or child.is_error
-        )
+        stack.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
     return -1
 
 
-def _after_label(node: Node) -> bool:
-    statement = node.parent
-    return (
-        node.type == ";"
-        and statement is not None
-        and statement.child_count == 1
-        and statement.parent is not None
-        and statement.parent.type in ("labeled_statement", "case_statement")
-    )
+def _ends_block(node: Node, text: bytes) -> bool:
+    return node.type == ";" and text[node.start_byte :].lstrip()[:1] == b"}"

@@ -16,10 +16,11 @@ from patchlint.syntax.expressions import Context
 from patchlint.syntax.heads import HeadText, read_head, read_params
 from patchlint.syntax.lexical import Directive, lex
 from patchlint.syntax.outline import Body, Outline, outline
+from patchlint.syntax.repair import repairs
 from patchlint.syntax.rewrite import rewrite
 from patchlint.syntax.statements import Statements
 from patchlint.syntax.toplevel import TopLevel, read_items, top_macro
-from patchlint.syntax.tree import parse_text
+from patchlint.syntax.tree import Parsed, first_error, parse_text
 from patchlint.syntax.values import Define, Field, Global, Head, Table, TopMacro
 from patchlint.syntax.variants import Arrangement, arrange, config_of, decided, enclosing
 
@@ -177,6 +178,8 @@ class Unit:
         rewritten = rewrite(arrangement.text, self.dialect)
         parsed = parse_text(HEAD + rewritten.text, base - len(HEAD))
         if parsed.error >= 0:
+            parsed = _repaired(rewritten.text, base) or parsed
+        if parsed.error >= 0:
             self._report(head, parsed.error, f"cannot be read at line {self.file_line(parsed.error)}")
         marks = rewritten.marks
         context = Context(
@@ -200,6 +203,14 @@ class Unit:
         entry = NotAnalysed(self.path, head.name, reason, self.file_line(pos))
         if entry not in self._not_analysed:
             self._not_analysed.append(entry)
+
+
+def _repaired(text: bytes, base: int) -> Parsed | None:
+    """The tree of the first repair of a body that can be read, None when none can."""
+    for other in repairs(text):
+        if first_error(HEAD + other) < 0:
+            return parse_text(HEAD + other, base - len(HEAD))
+    return None
 
 
 def parse(
