@@ -81,6 +81,12 @@ _KEY_MACROS = frozenset(
 KEY_WORDS = tuple(sorted(_KEY_FUNCTIONS | _KEY_MACROS))
 """Functions and macros whose call names a static key."""
 
+_STORES = (
+    rb"rcu_assign_pointer", rb"RCU_INIT_POINTER", rb"rcu_replace_pointer", rb"WRITE_ONCE", rb"smp_store_release",
+    rb"smp_store_mb", rb"xchg", rb"xchg_\w+", rb"cmpxchg\w*", rb"try_cmpxchg\w*", rb"unrcu_pointer",
+)  # fmt: skip
+"""Macros that write what their first argument names."""
+
 _KEY_SITE = re.compile(rb"\b(static_(?:branch|key)_\w++|(?:DEFINE|DECLARE)_STATIC_KEY\w*+)[ \t]*+\(")
 
 
@@ -183,13 +189,15 @@ def _first_argument(code: bytes, start: int) -> str:
 
 
 def writers(index: TreeIndex, field: str) -> tuple[Write, ...]:
-    """Every assignment to a member called ``field`` (of any structure), compound ones and initialisers included."""
-    name = re.escape(field.encode())
+    """Every write to a member called ``field`` of any structure: assignments, compound or by a storing macro, and
+    initialisers."""
+    name = rb"(?:->|\.)[ \t]*" + re.escape(field.encode()) + rb"\b[ \t]*(?:\[[^\]\n]*\][ \t]*)*"
     pattern = re.compile(
-        rb"(?:->|\.)[ \t]*" + name + rb"\b[ \t]*(?:\[[^\]\n]*\][ \t]*)*(?:(?:[-+*/|&^%]|<<|>>)?=(?!=)|\+\+|--)"
+        rb"\b(?:" + b"|".join(_STORES) + rb")[ \t]*\([^,;]*" + name + rb","
+        rb"|" + name + rb"(?:(?:[-+*/|&^%]|<<|>>)?=(?!=)|\+\+|--)"
     )
     found = []
-    for scan in index.scanned(index.files_with(token(field))):
+    for scan in index.scanned(index.files_with_word(field)):
         for match in pattern.finditer(scan.code):
             owner = scan.around(match.start())
             line = scan.lines.line(match.start())
@@ -214,8 +222,14 @@ def rcu_fields(index: TreeIndex, field: str | None = None) -> tuple[RcuField, ..
         for scan in index.scanned(sorted(paths))
         for match in _RCU_MEMBER.finditer(scan.code)
         for at, name in ((match.start(), match[1].decode("ascii")),)
-        if (field is None or name == field) and _opening(scan.code, at) >= 0
+        if (field is None or name == field) and _is_member(scan, at)
     )
+
+
+def _is_member(scan: FileScan, pos: int) -> bool:
+    """Whether a declaration stands in a structure, not in a function."""
+    owner = scan.around(pos)
+    return (owner is None or owner.kind != "function") and _opening(scan.code, pos) >= 0
 
 
 def _struct_of_member(scan: FileScan, pos: int) -> str:

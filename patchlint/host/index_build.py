@@ -57,12 +57,14 @@ def scan_all(
 
 
 def _scan_in_processes(shares: Sequence[Sequence[Sequence[File]]], spec: ReaderSpec) -> Iterator[Segment]:
-    context = multiprocessing.get_context("spawn")
+    # Forked, for it needs no care from the program that runs us (spawn imports its main module again); nothing here has
+    # started a thread yet.
+    context = multiprocessing.get_context("fork")
     workers: dict[Connection, BaseProcess] = {}
     try:
         for share in shares:
             ours, theirs = context.Pipe(duplex=False)
-            process = context.Process(target=_work, args=(theirs, spec, share), daemon=True)
+            process = context.Process(target=_work, args=(theirs, tuple(workers) + (ours,), spec, share), daemon=True)
             process.start()
             theirs.close()
             workers[ours] = process
@@ -92,9 +94,14 @@ def _receive(connection: Connection) -> Segment | None:
     return Segment(*message) if message is not None else None
 
 
-def _work(connection: Connection, spec: ReaderSpec, chunks: Sequence[Sequence[File]]) -> None:
+def _work(
+    connection: Connection, foreign: Sequence[Connection], spec: ReaderSpec, chunks: Sequence[Sequence[File]]
+) -> None:
     """Runs in a worker: scan each chunk and send it. Ends by itself when nobody listens any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The reading ends came along with the fork; while any is open here, the death of the parent would not show.
+    for reading_end in foreign:
+        reading_end.close()
     try:
         read = open_reader(spec)
         for chunk in chunks:
