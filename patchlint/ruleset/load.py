@@ -1,0 +1,90 @@
+"""The rule set: rules and models of all files, in one value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from patchlint.ruleset.book import SECTIONS, Book, write_book
+from patchlint.ruleset.models import Models
+from patchlint.ruleset.rule import Rule, gather, plain_rule, read_rule, rule_from
+from patchlint.ruleset.source import RuleFile, all_rows
+
+FORMAT = 1
+"""Counts up whenever the kept form of a rule set changes its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    """All rules by id (in order), the API models, and the digest of the files they came from."""
+
+    rules: Mapping[str, Rule]
+    models: Models
+    digest: str
+
+    def speaking_of(self, checker: str, fault: str, kind: str = "") -> Rule | None:
+        """The rule that reports ``fault`` of ``checker`` (on a family of ``kind``); None where no rule wants it."""
+        for rule in self.rules.values():
+            if rule.checker == checker and fault in rule.faults and (not rule.kinds or kind in rule.kinds):
+                return rule
+        return None
+
+
+def digest_of(files: Iterable[RuleFile]) -> str:
+    """SHA-256 over names and bytes of the files in order, and over the format of the kept form."""
+    total = hashlib.sha256(f"patchlint rules {FORMAT}\n".encode())
+    for file in files:
+        total.update(f"{file.name}\0{len(file.data)}\0{int(file.extra)}\n".encode())
+        total.update(file.data)
+    return total.hexdigest()
+
+
+def load(files: Sequence[RuleFile]) -> Ruleset:
+    """Read and check all files; raises PatchlintError with file and line at the first thing that is wrong.
+
+    A file is a model file when its folder is called ``models``, else it holds one rule.  The user's files go last:
+    what they say of a rule id, a family or a name replaces what the built-in files say.
+    """
+    ordered = sorted((file for file in files if not _is_foreign(file)), key=lambda file: file.extra)
+    models = [file for file in ordered if is_model(file)]
+    rules = gather((read_rule(file), file.extra) for file in ordered if not is_model(file))
+    return Ruleset(MappingProxyType(rules), Models(write_book(all_rows(models))), digest_of(files))
+
+
+def is_model(file: RuleFile) -> bool:
+    """Whether the file holds models (a folder called ``models`` is in its name)."""
+    return "models" in file.name.replace("\\", "/").split("/")[:-1]
+
+
+def _is_foreign(file: RuleFile) -> bool:
+    """The C dialect lies among the models but is the syntax room's to read."""
+    return file.name.endswith("models/dialect.toml")
+
+
+def keep(ruleset: Ruleset) -> bytes:
+    """The rule set as bytes that ``restore`` reads in a few milliseconds; keep them under ``ruleset.digest``."""
+    plain = {
+        "format": FORMAT,
+        "digest": ruleset.digest,
+        "rules": [plain_rule(rule) for rule in ruleset.rules.values()],
+        "book": ruleset.models.book,
+    }
+    return json.dumps(plain, separators=(",", ":")).encode()
+
+
+def restore(kept: bytes, digest: str) -> Ruleset | None:
+    """What ``keep`` wrote; None when the bytes are damaged, of another format or of files other than ``digest``."""
+    try:
+        plain = json.loads(kept)
+    except ValueError:
+        return None
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT or plain.get("digest") != digest:
+        return None
+    book: Book = plain["book"]
+    if set(book) != set(SECTIONS):
+        return None
+    rules = {rule.id: rule for rule in map(rule_from, plain["rules"])}
+    return Ruleset(MappingProxyType(rules), Models(book), digest)
