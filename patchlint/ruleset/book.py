@@ -89,6 +89,8 @@ def _check_families(book: Book, kept: Iterable[tuple[str, Row]]) -> None:
 
 
 def _record(book: Book, name: str, row: Row) -> Record:
+    if name.count("*") > 1:
+        raise row.wrong(f"{name} must not have more than one *")
     section = book["shape" if "*" in name else "call"]
     record: Record | None = section.get(name)
     if record is None or (row.file.extra and not record["extra"]):
@@ -256,8 +258,8 @@ def _add_cleanup(book: Book, row: Row, owner: dict[tuple[str, str], bool]) -> No
 def _add_pattern(book: Book, row: Row, owner: dict[tuple[str, str], bool]) -> None:
     v = row.values
     for name in as_names(v["acquire"]):
-        if name.count("*") != 1:
-            raise row.wrong(f"{name} must have one *", "acquire")
+        if name.count("*") not in (1, 2):
+            raise row.wrong(f"{name} must have one * or two", "acquire")
         book["pattern"].setdefault(name, []).extend(as_names(v["release"]))
 
 

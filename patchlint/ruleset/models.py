@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from patchlint.effects import Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ruleset.book import Book, Record
-
-_T = TypeVar("_T")
 
 
 class Models:
@@ -25,7 +24,7 @@ class Models:
         self._call_shapes = _Shapes(book["shape"])
         self._loop_shapes = _Shapes({name: row for name, row in book["loop"].items() if "*" in name})
         self._macro_shapes = _Shapes({name: row for name, row in book["macro"].items() if "*" in name})
-        self._pattern_shapes = _Shapes(book["pattern"])
+        self._patterns = _Patterns(book["pattern"])
 
     def summary(self, name: str) -> Summary | None:
         """What a call of ``name`` does: its own rows, else those of the longest fitting shape (``of_property_*``)."""
@@ -80,7 +79,7 @@ class Models:
 
         Evidence for an unmodelled acquire only where the same function's own unwinding calls one of them.
         """
-        return self._pattern_shapes.substitute(name)
+        return self._patterns.releases(name)
 
     def table(self, name: str) -> Mapping[str, tuple[str, ...]]:
         """A table of names by role, e.g. ``table("static_key")["inc"]``; empty when there is none of that name."""
@@ -134,15 +133,28 @@ class _Shapes:
                 return record
         return None
 
-    def substitute(self, name: str) -> tuple[str, ...]:
-        """All names made by putting what the star stood for into the record's own shapes."""
+
+class _Patterns:
+    """Regular names: shapes with one ``*`` or two, and the shapes of what undoes them."""
+
+    def __init__(self, rows: Mapping[str, Sequence[str]]) -> None:
+        self._rows = [(re.compile(re.escape(shape).replace(r"\*", "(.+)")), shapes) for shape, shapes in rows.items()]
+
+    def releases(self, name: str) -> tuple[str, ...]:
+        """All names made by putting what the stars stood for into the shapes, in order of the rows."""
         made: dict[str, None] = {}
-        for before, after, record in self._rows:
-            if _fits(name, before, after):
-                star = name[len(before) : len(name) - len(after)]
-                made.update(dict.fromkeys(text.replace("*", star) for text in record))
+        for shape, releases in self._rows:
+            match = shape.fullmatch(name)
+            if match:
+                made.update(dict.fromkeys(_put_stars(release, match.groups()) for release in releases))
         made.pop(name, None)
         return tuple(made)
+
+
+def _put_stars(shape: str, stars: Sequence[str]) -> str:
+    for star in stars[: shape.count("*")]:
+        shape = shape.replace("*", star, 1)
+    return shape
 
 
 def _fits(name: str, before: str, after: str) -> bool:
