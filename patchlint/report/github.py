@@ -38,7 +38,8 @@ def _left_out(findings: Sequence[Finding], severity: Severity) -> Iterator[str]:
         yield f"{plural(len(findings), f'more {severity}')} not annotated (GitHub keeps {PER_KIND} of a kind):"
     for finding in findings:
         # Indented, so that no message can begin with the "::" of a workflow command.
-        yield f"  {place_words(one_line(finding.file), finding.line)}: {finding.rule}: {one_line(finding.message)}"
+        place = place_words(one_line(finding.file), finding.line)
+        yield _tamed(f"  {place}: {finding.rule}: {one_line(finding.message)}")
 
 
 def _annotation(review: Review, finding: Finding) -> str:
@@ -63,8 +64,13 @@ def _body(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return _tamed(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _tamed(text: str) -> str:
+    """Without the beginning of a command of the older form, which the runner finds anywhere in a line."""
+    return text.replace("##[", "## [")

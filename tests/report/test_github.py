@@ -47,9 +47,10 @@ def test_the_most_confident_are_annotated() -> None:
 
 
 def test_no_text_can_become_a_command() -> None:
-    hostile = replace(LEAK, file="a,line=1::b\n::error::x.c", message="x\n::error::y", function=HOSTILE)
+    hostile = replace(LEAK, file="a,line=1::b\n::error::x.c", message="x\n::error::y ##[error]z", function=HOSTILE)
     shown = lines(replace(REVIEW, findings=(hostile,) * 12))
     assert all(re.match(r"::warning |  a|\d|patchlint: ", line) for line in shown)
+    assert not any("##[" in line for line in shown)
     assert shown[0].startswith("::warning file=a%2Cline=1%3A%3Ab %3A%3Aerror%3A%3Ax.c,line=16,")
 
 

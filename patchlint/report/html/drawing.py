@@ -9,7 +9,7 @@ from patchlint.report.html.element import Markup, joined, tag
 
 SPINE = 20
 """x of the spine."""
-GAP = 46
+GAP = 54
 """Between two nodes, in pixels."""
 TOP = 18
 WIDTH = 230
@@ -39,7 +39,7 @@ def _edge(at: int, node: PathNode) -> Markup:
     """The way on from a node, with the outcome it was taken for."""
     y = TOP + GAP * at
     line = tag("line", x1=SPINE, y1=y, x2=SPINE, y2=y + GAP, class_="edge")
-    taken = tag("text", node.taken, x=SPINE + 6, y=y + GAP // 2 + 7, class_="outcome") if node.taken else Markup()
+    taken = tag("text", node.taken, x=SPINE + 6, y=y + GAP // 2 + 8, class_="outcome") if node.taken else Markup()
     return joined([line, taken])
 
 
