@@ -55,6 +55,8 @@ class _Header:
     modes: list[str] = field(default_factory=lambda: ["", ""])
     blobs: tuple[str, str] = ("", "")
     end: int = 0
+    contradicts: bool = False
+    """A ``---`` or ``+++`` line names a file that was said not to be there."""
 
 
 def scan(body: list[bytes], source_line: SourceLine) -> Scan:
@@ -129,6 +131,8 @@ def _git_diff(body: list[bytes], index: int, source_line: SourceLine, budget: in
     damage = read.damage
     if kind == "modify" and not read.hunks and not binary:
         damage = (Damage(index, "file header without any change"),)
+    elif header.contradicts:
+        damage = (Damage(index, "header says new or deleted, but --- and +++ name a file on both sides"), *damage)
     diff = FileDiff(
         _text(old), _text(new), kind, header.blobs[0], header.blobs[1], header.modes[0], header.modes[1],
         binary, read.hunks, source_line(index),
@@ -156,7 +160,9 @@ def _old_name(header: _Header, value: bytes) -> None:
     name = names.written(value)
     if name == names.NULL:
         header.kind = "new"
-    elif header.kind not in ("rename", "copy"):
+        return
+    header.contradicts |= header.kind == "new"
+    if header.kind not in ("rename", "copy"):
         header.old = names.strip(name)
 
 
@@ -164,7 +170,9 @@ def _new_name(header: _Header, value: bytes) -> None:
     name = names.written(value)
     if name == names.NULL:
         header.kind = "delete"
-    elif header.kind not in ("rename", "copy"):
+        return
+    header.contradicts |= header.kind == "delete"
+    if header.kind not in ("rename", "copy"):
         header.new = names.strip(name)
 
 

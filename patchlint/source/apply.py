@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from patchlint.model import Applied, FileDiff, FileImage, Patch, Problem, Series
+from patchlint.model import Applied, FileDiff, FileImage, Hunk, Patch, Problem, Series
 from patchlint.source.blob import is_placeholder
-from patchlint.source.hunks import Placed, Rejected, Text, doubtful, place, sides, text_of
+from patchlint.source.hunks import Placed, Rejected, Text, doubtful, place, sides, text_of, why_rejected
 from patchlint.source.image import fragment_image, whole_image, worst
 from patchlint.source.paths import unsafe
 from patchlint.source.reader import TreeReader
@@ -32,7 +32,11 @@ class AppliedPatch:
 
 
 class _Refused(Exception):
-    """The file's changes do not apply; the text says why."""
+    """The file's changes do not apply: why, and the mail line of the hunk to blame (0: the file's header)."""
+
+    def __init__(self, why: str, line: int = 0) -> None:
+        super().__init__(why)
+        self.line = line
 
 
 @dataclass(slots=True)
@@ -102,7 +106,7 @@ def _apply_file(work: _Work, diff: FileDiff) -> tuple[FileImage | None, Applied,
     try:
         image = _with_tree(work, diff)
     except _Refused as refusal:
-        problem = _problem(work, diff, str(refusal))
+        problem = _problem(work, diff, str(refusal), refusal.line)
         shown = fragment_image(diff, work.patch.n, (problem,)) if diff.hunks else None
         return shown, "failed", [problem]
     return image, image.applied, list(image.problems)
@@ -138,7 +142,7 @@ def _with_tree(work: _Work, diff: FileDiff) -> FileImage:
         try:
             one = place(text, hunk, work.patch.n)
         except Rejected:
-            raise _Refused(f"{diff.path}: the hunk for line {hunk.old_start} does not apply") from None
+            raise _Refused(_rejection(diff, hunk, text), hunk.mail_line) from None
         placed.append(one)
         if other := doubtful(one, before):
             what = (
@@ -147,6 +151,11 @@ def _with_tree(work: _Work, diff: FileDiff) -> FileImage:
             )
             problems.append(_problem(work, diff, what, hunk.mail_line))
     return _finish(work, diff, pre, text, placed, problems)
+
+
+def _rejection(diff: FileDiff, hunk: Hunk, text: Text) -> str:
+    reason = why_rejected(text, hunk)
+    return f"{diff.path}: the hunk for line {hunk.old_start} does not apply" + (f": {reason}" if reason else "")
 
 
 def _finish(
@@ -167,14 +176,12 @@ def _finish(
 
 def _before(work: _Work, diff: FileDiff) -> tuple[bytes | None, tuple[int, ...]]:
     """The file before this diff and the origins of its lines. Raises :class:`_Refused`."""
-    if diff.kind in ("new", "rename", "copy"):
-        taken = None if work.leaves(diff.path) else _original(work, diff.path)
-        # "@@ -0,0" alone may also mean an empty file that exists.
-        if taken is not None and (taken or diff.kind != "new" or diff.old_path is None):
+    if diff.old_path is None or diff.kind in ("rename", "copy"):
+        if not work.leaves(diff.path) and _original(work, diff.path) is not None:
             raise _Refused(f"{diff.path}: to be created, but it exists already")
-        if diff.kind == "new":
-            return taken, ()
-    path = diff.old_path or diff.path
+        if diff.old_path is None:
+            return None, ()
+    path = diff.old_path
     # git takes the source of a rename or copy as it was before the whole patch.
     if diff.kind not in ("rename", "copy"):
         if path in work.made:
@@ -185,7 +192,8 @@ def _before(work: _Work, diff: FileDiff) -> tuple[bytes | None, tuple[int, ...]]
         pre, origin = work.current[path], work.origins.get(path, ())
     else:
         pre, origin = _from_tree(work.reader, path, diff), ()
-    if pre is None:
+    # A plain "@@ -0,0" also has an old name: the file may be absent, or there and empty.
+    if pre is None and diff.kind != "new":
         raise _Refused(f"{path}: not in the tree")
     return pre, origin
 

@@ -143,6 +143,25 @@ def _places(text: Text, old: list[bytes]) -> list[int]:
     return found
 
 
+def why_rejected(text: Text, hunk: Hunk) -> str:
+    """A reason that helps, when there is one: applied already, or white space that a mailer changed."""
+    old, new = sides(hunk)
+    if new and _contains(text.lines, new):
+        return "the file has its result already"
+    if old and _contains([_dense(line) for line in text.lines], [_dense(line) for line in old]):
+        return "it fits when white space is ignored, as if a mailer had changed tabs"
+    return ""
+
+
+def _dense(line: bytes) -> bytes:
+    return b"".join(line.split()) + b"\n"
+
+
+def _contains(lines: list[bytes], part: list[bytes]) -> bool:
+    """Whether ``part`` stands somewhere in ``lines``; linear, as both are searched joined."""
+    return b"\n" + b"".join(part) in b"\n" + b"".join(lines)
+
+
 def _write(text: Text, hunk: Hunk, at: int, old: list[bytes], new: list[bytes], patch: int) -> None:
     kept = iter(text.origin[at : at + len(old)])
     origin: list[int] = []
