@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Final
 
 from patchlint.cfg import (
@@ -24,6 +25,7 @@ from patchlint.cfg import (
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.calls import Calls
 from patchlint.dataflow.holds import OWNED
+from patchlint.dataflow.join import join, property_key
 from patchlint.dataflow.liveness import Needs, analyse
 from patchlint.dataflow.report import Exit, PathReport, Policy, Site
 from patchlint.dataflow.state import Hold, State
@@ -31,7 +33,7 @@ from patchlint.dataflow.values import Value
 from patchlint.effects import NEG, POS, ZERO, Effect, Place
 from patchlint.ir import Call, Decl, Evaluate, Expr, Function, Name
 
-_Item = tuple[int, State]
+_Item = tuple[int, int, State]
 _CLASSES: Final = (NEG, ZERO, POS)
 
 
@@ -57,29 +59,55 @@ class _Explorer:
         self.values = self.machine.values
         self.exits: dict[object, Exit] = {}
         self.work: list[_Item] = []
-        self.words: dict[Value, set[str]] = {}
+        self.count = 0
 
     def run(self) -> PathReport:
-        self.work.append((0, self._entry()))
-        seen: dict[int, set[object]] = {}
-        joins = self.needs.joins
-        states = 0
-        while self.work and states < self.policy.max_states:
-            block, st = self.work.pop()
-            if block in joins:
-                self._prune(block, st)
-                key = st.key()
-                known = seen.setdefault(block, set())
-                if key in known:
-                    continue
-                known.add(key)
-            states += 1
-            self._block(block, st)
+        self._go(0, self._entry())
+        states = self._run_precise() if self.policy.precise else self._run_joined()
         log = self.calls.log
         return PathReport(
             tuple(self.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
             frozenset(log.asserted), states, bool(self.work), tuple(self.values.root), tuple(self.values.nodes),
         )  # fmt: skip
+
+    def _run_precise(self) -> int:
+        """Depth first; states are one only when they know the same."""
+        seen: set[object] = set()
+        joins = self.needs.joins
+        states = 0
+        while self.work and states < self.policy.max_states:
+            block, _, st = self.work.pop()
+            if block in joins:
+                self._prune(block, st)
+                key = (block, st.key())
+                if key in seen:
+                    continue
+                seen.add(key)
+            states += 1
+            self._block(block, st)
+        return states
+
+    def _run_joined(self) -> int:
+        """In reverse post order; states that hold the same are joined where paths meet."""
+        buckets: dict[object, State] = {}
+        joins, returned = self.needs.joins, self.needs.returned
+        states = 0
+        while self.work and states < self.policy.max_states:
+            block, _, st = heappop(self.work)
+            if block in joins:
+                self._prune(block, st)
+                key = (block, property_key(st, self.facts, returned))
+                known = buckets.get(key)
+                if known is None:
+                    buckets[key] = st
+                    st = st.copy()
+                elif join(known, st, block, self.facts):
+                    st = known.copy()
+                else:
+                    continue
+            states += 1
+            self._block(block, st)
+        return states
 
     def _entry(self) -> State:
         st = State()
@@ -108,7 +136,11 @@ class _Explorer:
         _TERMS[type(block.term)](self, st, block.term, index)
 
     def _go(self, target: int, st: State) -> None:
-        self.work.append((target, st))
+        self.count += 1
+        if self.policy.precise:
+            self.work.append((target, self.count, st))
+        else:
+            heappush(self.work, (target, self.count, st))
 
     def _evaluate(self, st: State, op: Evaluate) -> None:
         self.machine.value(st, op.expr)
@@ -337,14 +369,13 @@ class _Explorer:
             del st.env[name]
         if not st.facts and not st.mem and not st.tags:
             return
-        kept = {h.cond for h in st.holds}
+        kept = {h.cond for h in st.holds if h.cond >= 0}
         kept.update(h.obj for h in st.holds)
         asked_values = {v for n, v in st.env.items() if n in asked}
         kept |= asked_values
         reach: set[Value] = set()
         for value in (*st.env.values(), *kept):
-            if value >= 0:
-                reach |= self.values.leaves(value)
+            reach |= self.values.leaves(value)
         for key in [k for k in st.facts if not self._asked(k if k >= 0 else ~k, kept, reach, asked)]:
             del st.facts[key]
         for address in [a for a in st.mem if not self._reachable(a, reach)]:
@@ -364,9 +395,7 @@ class _Explorer:
         operands = self.values.operands(self.values.nodes[value])
         if not operands:
             return False
-        words = self.words.get(value)
-        if words is None:
-            words = self.words[value] = self.values.words(value)
+        words = self.values.words(value)
         if words and not words & asked:
             return False
         if not words and not any(o in kept for o in operands):

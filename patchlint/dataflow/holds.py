@@ -11,6 +11,9 @@ from patchlint.effects import ANY, POS, Effect, Family
 OWNED = frozenset(("ref", "mem"))
 """Kinds of hold that go with a pointer; the others are states of the thing pointed to."""
 
+_MAX_SAME = 2
+"""Holds of one place in one state: a loop that takes without end must come to one."""
+
 
 class Log:
     """Events, places of acquisition and releases of all paths; one entry each."""
@@ -60,6 +63,9 @@ class Holds:
         if not fam.nests and fam.kind == "lock" and site.by != "loop":
             self._again(st, hold, site)
         self.log.sites.setdefault((site.pos, hold.family), site)
+        same = [h for h in st.holds if h.site == hold.site and h.family == hold.family]
+        if len(same) >= _MAX_SAME:
+            st.holds = tuple(h for h in st.holds if h is not same[0])
         st.holds = (*st.holds, hold)
         st.mark("acquire", site.pos, site.call)
         self._untag(st, hold.obj)

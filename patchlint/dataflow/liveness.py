@@ -21,6 +21,8 @@ class Needs(NamedTuple):
     """Variables whose address is taken somewhere."""
     joins: frozenset[int]
     """Blocks that several edges enter."""
+    returned: frozenset[str]
+    """Variables whose value the function returns somewhere."""
 
 
 class _Uses:
@@ -134,6 +136,7 @@ def analyse(cfg: Cfg) -> Needs:
         tuple(map(frozenset, asked)),
         frozenset(_addressed(cfg)),
         frozenset(i for i, n in enumerate(entries) if n > 1),
+        frozenset(_returned(cfg)),
     )
 
 
@@ -157,3 +160,12 @@ def _taken(expr: Expr) -> set[str]:
         for node in walk(expr)
         if type(node) is Unary and node.op == "&" and type(node.operand) is Name
     }
+
+
+def _returned(cfg: Cfg) -> set[str]:
+    """Variables in returned expressions; through wrappers too (``return ERR_PTR(err)``)."""
+    found: set[str] = set()
+    for block in cfg.blocks:
+        if isinstance(block.term, Leave) and block.term.value is not None:
+            found |= {node.id for node in walk(block.term.value) if type(node) is Name}
+    return found

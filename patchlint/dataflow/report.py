@@ -15,6 +15,8 @@ class Policy(NamedTuple):
     unknown_takes: bool = False
     """A call that nothing is known of may keep or release the references and memory it is given."""
     max_states: int = 4000
+    precise: bool = False
+    """Keep apart all states that differ in what later code can ask, instead of joining those that hold the same."""
     seed_params: bool = False
     """Start with a hold of family ``"param"`` on every pointer parameter (to summarise the function)."""
 

@@ -45,7 +45,7 @@ def class_of(number: int) -> int:
 class Values:
     """The values of one exploration; grows only."""
 
-    __slots__ = ("_ids", "depth", "nodes", "root", "static")
+    __slots__ = ("_ids", "_leaves", "_words", "depth", "nodes", "root", "static")
 
     def __init__(self) -> None:
         self.nodes: list[Key] = []
@@ -55,6 +55,8 @@ class Values:
         self.static: list[int] = []
         """Classes that a value may be in whatever the path."""
         self.depth: list[int] = []
+        self._leaves: dict[Value, frozenset[Value]] = {}
+        self._words: dict[Value, frozenset[str]] = {}
         self.make("c", 0)
         self.make("c", 1)
 
@@ -143,28 +145,21 @@ class Values:
             return 0
         return self.make("not", a)
 
-    def leaves(self, value: Value) -> set[Value]:
+    def leaves(self, value: Value) -> frozenset[Value]:
         """Unknowns that ``value`` is made of."""
-        found: set[Value] = set()
-        stack = [value]
-        while stack:
-            v = stack.pop()
-            inner = self.operands(self.nodes[v])
-            if inner:
-                stack.extend(inner)
-            else:
-                found.add(v)
-        return found
+        known = self._leaves.get(value)
+        if known is None:
+            inner = self.operands(self.nodes[value])
+            known = frozenset((value,)) if not inner else frozenset().union(*map(self.leaves, inner))
+            self._leaves[value] = known
+        return known
 
-    def words(self, value: Value) -> set[str]:
+    def words(self, value: Value) -> frozenset[str]:
         """Names of fields and variables in ``value``."""
-        found: set[str] = set()
-        stack = [value]
-        while stack:
-            key = self.nodes[stack.pop()]
-            if key[0] in ("f", "in"):
-                found.add(key[2])
-            elif key[0] in ("l", "&l", "&g", "n"):
-                found.add(key[1])
-            stack.extend(self.operands(key))
-        return found
+        known = self._words.get(value)
+        if known is None:
+            key = self.nodes[value]
+            own = key[2] if key[0] in ("f", "in") else key[1] if key[0] in ("l", "&l", "&g", "n") else None
+            known = frozenset((own,) if own is not None else ()).union(*map(self.words, self.operands(key)))
+            self._words[value] = known
+        return known

@@ -1,0 +1,93 @@
+"""All checkers of single functions: explore the paths once, let each look at the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from patchlint.cfg import Cfg, build
+from patchlint.checkers import pairing
+from patchlint.checkers.context import CheckResult, FunctionContext
+from patchlint.checkers.function_fault import FunctionFault, lower, to_finding
+from patchlint.dataflow import Callees, PathReport, Policy, explore
+from patchlint.ir import Variant
+from patchlint.model import Finding, NotAnalysed
+
+_CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[FunctionFault]], ...]] = (pairing.check,)
+_CONFIRM_STATES: Final = 3000
+
+
+def check_function(ctx: FunctionContext) -> CheckResult:
+    """Findings of one function in all its configurations, each with its path."""
+    found: dict[str, tuple[FunctionFault, list[tuple[str, ...]]]] = {}
+    skipped: list[NotAnalysed] = []
+    states = 0
+    for variant in ctx.function.variants:
+        cfg = build(variant, transparent(ctx.callees))
+        report = explore(cfg, ctx.function, ctx.callees, _policy(ctx))
+        states += report.states
+        if report.bound_hit:
+            skipped.append(NotAnalysed(ctx.path, ctx.function.name, "too many paths", ctx.function.line))
+        for fault in _confirmed(ctx, cfg, report):
+            key = "|".join((fault.checker, fault.fault, fault.kind, fault.subject, fault.detail))
+            found.setdefault(key, (fault, []))[1].append(variant.config)
+    findings = [_finding(ctx, fault, configs) for fault, configs in found.values()]
+    return CheckResult(tuple(f for f in findings if f is not None), tuple(skipped), states)
+
+
+def transparent(callees: Callees) -> Callable[[str], int]:
+    """Which argument a macro's truth is that of, for the flow graph; -1 for all others."""
+
+    def argument(name: str) -> int:
+        macro = callees.macro(name)
+        return macro.arg if macro is not None and macro.acts == "value" and not macro.tag else -1
+
+    return argument
+
+
+def _policy(ctx: FunctionContext) -> Policy:
+    return Policy(unknown_takes=ctx.mode != "changed")
+
+
+def _confirmed(ctx: FunctionContext, cfg: Cfg, report: PathReport) -> Iterator[FunctionFault]:
+    """Faults whose path was found again when all paths were kept apart, with that path."""
+    first = _faults(ctx, report)
+    if not first:
+        return
+    exact = explore(cfg, ctx.function, ctx.callees, _policy(ctx)._replace(precise=True, max_states=_CONFIRM_STATES))
+    again = _faults(ctx, exact)
+    for key, fault in first.items():
+        if key in again:
+            yield again[key]
+        elif exact.bound_hit:
+            yield _less_sure(fault)
+
+
+def _less_sure(fault: FunctionFault) -> FunctionFault:
+    return FunctionFault(
+        fault.checker, fault.fault, fault.kind, fault.pos, fault.subject, fault.message, fault.trace,
+        lower(fault.confidence), fault.detail, fault.config,
+    )  # fmt: skip
+
+
+def _faults(ctx: FunctionContext, report: PathReport) -> dict[tuple[str, str, int, str], FunctionFault]:
+    found: dict[tuple[str, str, int, str], FunctionFault] = {}
+    for check in _CHECKERS:
+        for fault in check(ctx, report):
+            found.setdefault((fault.checker, fault.fault, fault.pos, fault.subject), fault)
+    return found
+
+
+def _finding(ctx: FunctionContext, fault: FunctionFault, configs: list[tuple[str, ...]]) -> Finding | None:
+    variants: tuple[Variant, ...] = ctx.function.variants
+    config = () if len(configs) == len(variants) else _common(configs)
+    finding = to_finding(ctx, fault)
+    if finding is None or not config:
+        return finding
+    return Finding(**{**{f: getattr(finding, f) for f in finding.__slots__}, "config": config})
+
+
+def _common(configs: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """What all arrangements with the finding share; the first one where they share nothing."""
+    shared = tuple(c for c in configs[0] if all(c in other for other in configs))
+    return shared or configs[0]

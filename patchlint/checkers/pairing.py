@@ -1,0 +1,275 @@
+"""Acquire and release: what is held when a path leaves, dropped twice, used after its release.
+
+The strongest evidence is the function itself: another path that releases what this one does not
+(PRECISION.md). Where a function leaves with something held on all paths of one class of result, that is its contract.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.function_fault import (
+    FunctionFault,
+    decisions,
+    last_branch,
+    lower,
+    marks,
+    step,
+)
+from patchlint.dataflow import Event, Exit, Hold, Mark, PathReport, Site
+from patchlint.effects import NEG, POS, ZERO, Family
+from patchlint.model import Confidence, Step
+
+_TAKES_FOR_CALLER: Final = re.compile(
+    r"(?:^|_)(?:get|hold|take|grab|ref|lock|locked|acquire|open|start|begin|enter|init|alloc|create|enable|up|on|"
+    r"prepare|request|register|claim|suspend|freeze|pin|map|find|lookup|trylock|down)(?:_|$|\d)"
+)
+_OWNED: Final = ("ref", "mem")
+_SECTIONS: Final = ("lock", "rcu")
+_CLASS_NAMES: Final = {NEG: "an error", ZERO: "0", POS: "a positive value", NEG | POS: "non-zero"}
+
+
+class Leak(NamedTuple):
+    """A hold left open at an exit, with what speaks for its being a fault."""
+
+    exit: Exit
+    hold: Hold
+    site: Site
+    family: Family
+    contrast: bool
+    """Another path that took the same ends it before it leaves."""
+
+
+def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
+    """Faults of pairing on the paths of one variant."""
+    yield from _leaks(ctx, report)
+    yield from _events(ctx, report)
+
+
+# ---------------------------------------------------------------------- leaks
+
+
+def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
+    paths = {id(e): marks(e.trail) for e in report.exits}
+    for exit_ in report.exits:
+        if exit_.vague and not exit_.holds:
+            continue
+        for hold in exit_.holds:
+            site = report.sites.get((hold.site, hold.family))
+            family = ctx.callees.family(hold.family)
+            if site is None or family is None or hold.scope > 0:
+                continue
+            passed = [e for e in report.exits if _passed(paths[id(e)], hold.site)]
+            ended = [e for e in passed if not any(h.site == hold.site and h.family == hold.family for h in e.holds)]
+            confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
+            if confidence is not None:
+                leak = Leak(exit_, hold, site, family, bool(ended))
+                yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
+
+
+def _passed(path: list[Mark], site: int) -> bool:
+    return any(m.pos == site and m.kind == "acquire" for m in path)
+
+
+def _judge(
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family,
+    passed: list[Exit], ended: list[Exit],
+) -> Confidence | None:  # fmt: skip
+    """How sure it is that leaving with ``hold`` is wrong; None when it may well be right."""
+    if family.kind in _SECTIONS:
+        return _judge_section(ctx, report, exit_, site, family, passed, ended)
+    if site.by == "loop":
+        return "high" if exit_.mask != POS else "medium"
+    if family.kind in _OWNED:
+        return _judge_owned(ctx, report, exit_, hold, site, passed, ended)
+    return _judge_state(ctx, exit_, site, passed, ended)
+
+
+def _is_error(ctx: FunctionContext, exit_: Exit) -> bool:
+    """The exit reports failure: a negative value, or NULL from a function that returns pointers."""
+    if ctx.function.return_pointer:
+        return bool(exit_.mask) and exit_.mask & POS == 0
+    return exit_.mask == NEG
+
+
+def _by_contract(ctx: FunctionContext, family: Family, site: Site, report: PathReport) -> bool:
+    """The function says that it is entered or left with this held."""
+    for word, text in ctx.function.annotations:
+        if word in ("__acquires", "__releases", "__must_hold", "__acquire", "__release", "__cond_acquires"):
+            return True
+        if word in ("__context__",) and text:
+            return True
+    if family.name in report.asserted or site.subject in report.asserted:
+        return True
+    return ctx.is_callback in ("start", "lock", "prepare_lock", "begin")
+
+
+def _judge_section(
+    ctx: FunctionContext, report: PathReport, exit_: Exit, site: Site, family: Family,
+    passed: list[Exit], ended: list[Exit],
+) -> Confidence | None:  # fmt: skip
+    if _by_contract(ctx, family, site, report):
+        return None
+    if not ended:
+        if _TAKES_FOR_CALLER.search(ctx.function.name) or ctx.mode == "tree":
+            return None
+        return "medium" if family.kind == "rcu" or ctx.mode == "changed" else "low"
+    same = [e for e in ended if _alike(e, exit_)]
+    if same:
+        return "high"
+    if _is_error(ctx, exit_) and not all(_is_error(ctx, e) for e in ended):
+        return "high"
+    return "medium" if exit_.mask not in (POS, ZERO) and not all(_is_error(ctx, e) for e in ended) else None
+
+
+def _alike(a: Exit, b: Exit) -> bool:
+    """The two exits may leave with the same class of result."""
+    return a.mask == b.mask or bool(a.mask & b.mask)
+
+
+def _judge_owned(
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site,
+    passed: list[Exit], ended: list[Exit],
+) -> Confidence | None:  # fmt: skip
+    contrast = any(r.site == hold.site for r in report.releases)
+    error = _is_error(ctx, exit_)
+    if hold.stored:
+        return "medium" if error and contrast and ctx.mode != "tree" else None
+    if site.by == "arg":
+        if not contrast:
+            return None
+        return "medium" if error or any(_alike(e, exit_) for e in ended) else None
+    if contrast:
+        return "high"
+    return "medium"
+
+
+def _judge_state(
+    ctx: FunctionContext, exit_: Exit, site: Site, passed: list[Exit], ended: list[Exit]
+) -> Confidence | None:
+    """A clock, a usage count, a registration: kept on success by design, undone on failure."""
+    error = _is_error(ctx, exit_)
+    if ended and error:
+        return "high"
+    if ended and any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended):
+        return "medium"
+    if error and any(not _is_error(ctx, e) for e in passed):
+        return "medium"
+    return None
+
+
+def _leak_fault(
+    ctx: FunctionContext, leak: Leak, path: list[Mark], confidence: Confidence, ended: list[Exit]
+) -> FunctionFault:
+    site, exit_, family = leak.site, leak.exit, leak.family
+    verb = {"lock": "released", "rcu": "closed", "mem": "freed"}.get(family.kind, "released")
+    verb = "dropped" if family.kind == "ref" else verb
+    subject = site.subject or site.call
+    leaving = _leaving(exit_)
+    taken = f"{family.label} taken here by {site.call}()"
+    first = [step(ctx, site.pos, taken)]
+    if site.where:
+        file, _, line = site.where.rpartition(":")
+        first.append(Step(file, int(line) if line.isdigit() else 0, f"{site.call}() takes it"))
+    steps = [*first, *decisions(ctx, path, site.pos), step(ctx, exit_.pos, f"{leaving} while it is still held")]
+    other = next((e for e in ended), None)
+    if other is not None:
+        steps.append(step(ctx, other.pos, f"another path {verb} it before it leaves here"))
+    message = f"{family.label} '{subject}' from {site.call}() is not {verb} on the path that {leaving}"
+    if site.by == "loop":
+        message = f"{site.call}() holds a {family.label} for '{subject}' that is not {verb} when {leaving}"
+    checker, fault = ("iterator", "early-exit") if site.by == "loop" else ("pairing", "leak")
+    detail = "|".join((family.name, site.call, exit_.text, last_branch(path)))
+    return FunctionFault(
+        checker, fault, family.kind, exit_.pos, subject, message, tuple(steps), confidence, detail
+    )
+
+
+def _leaving(exit_: Exit) -> str:
+    if exit_.text:
+        return f"returns {exit_.text}" + (f" ({_CLASS_NAMES[exit_.mask]})" if exit_.mask in (NEG,) else "")
+    return "returns" if exit_.mask == 0 else "reaches its end"
+
+
+# --------------------------------------------------------------------- events
+
+
+def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
+    for event in report.events:
+        family = ctx.callees.family(event.family) or ctx.callees.family(_family_at(report, event.since))
+        if family is None:
+            continue
+        path = marks(event.trail)
+        steps = [step(ctx, event.since, "")] if event.since else []
+        subject = event.subject or event.name
+        if event.kind == "released":
+            word = "freed" if event.detail == "freed" else "dropped"
+            steps = [step(ctx, event.since, f"{word} here"), *decisions(ctx, path, event.since),
+                     step(ctx, event.pos, f"{word} again by {event.name}()")]  # fmt: skip
+            if event.detail == "dropped" and not _got_here(report, event.since):
+                continue
+            yield FunctionFault(
+                "pairing", "double", family.kind, event.pos, subject,
+                f"{family.label} '{subject}' is {word} twice on this path", tuple(steps),
+                "high" if event.detail == "freed" else "medium", f"{family.name}|{event.name}|{last_branch(path)}",
+            )  # fmt: skip
+        elif event.kind == "use" and event.name != "&":
+            if event.detail == "pass" or not event.since or event.family not in ("freed", "dropped"):
+                continue
+            if event.family == "dropped" and not _got_here(report, event.since):
+                continue
+            word = "freed" if event.family == "freed" else "dropped"
+            steps = [step(ctx, event.since, f"{family.label} {word} here"), *decisions(ctx, path, event.since),
+                     step(ctx, event.pos, f"'{subject}' is used here")]  # fmt: skip
+            yield FunctionFault(
+                "pairing", "use-after", family.kind, event.pos, subject,
+                f"'{subject}' is used after its {family.label} was {word}", tuple(steps),
+                "high" if event.family == "freed" else "medium", f"{family.name}|{event.name}",
+            )  # fmt: skip
+        elif event.kind == "underflow":
+            yield from _underflow(ctx, report, event.pos, event, family, path)
+
+
+def _underflow(
+    ctx: FunctionContext, report: PathReport, pos: int, event: Event, family: Family, path: list[Mark]
+) -> Iterator[FunctionFault]:
+    if family.kind not in _SECTIONS:
+        return
+    if event.detail:
+        held = ctx.callees.family(event.detail)
+        opened = report.sites.get((event.since, event.detail))
+        if held is None or opened is None:
+            return
+        steps = (step(ctx, event.since, f"{held.label} opened by {opened.call}()"), *decisions(ctx, path, event.since),
+                 step(ctx, pos, f"closed by {event.name}()"))  # fmt: skip
+        yield FunctionFault(
+            "pairing", "flavour", family.kind, pos, opened.subject or opened.call,
+            f"{held.label} opened by {opened.call}() is closed by {event.name}()", steps, "high",
+            f"{held.name}|{event.name}",
+        )  # fmt: skip
+        return
+    closed = [m for m in path if m.kind == "release" and m.text == event.name]
+    again = any(r.pos == pos and r.matched for r in report.releases)
+    if (len(closed) > 1 and again) or (closed and any(m.kind == "acquire" for m in path)):
+        first = closed[0].pos
+        if first == pos and len(closed) < 2:
+            return
+        steps = (step(ctx, first, f"released by {event.name}()"), *decisions(ctx, path, first),
+                 step(ctx, pos, f"released again by {event.name}()"))  # fmt: skip
+        yield FunctionFault(
+            "pairing", "double", family.kind, pos, event.subject or event.name,
+            f"{family.label} '{event.subject or event.name}' is released twice on this path", steps,
+            "medium" if again else lower("medium"), f"{family.name}|{event.name}|{last_branch(path)}",
+        )  # fmt: skip
+
+
+def _family_at(report: PathReport, pos: int) -> str:
+    return next((r.family for r in report.releases if r.pos == pos), "")
+
+
+def _got_here(report: PathReport, pos: int) -> bool:
+    """The release at ``pos`` ended a hold that this function took."""
+    return any(r.pos == pos and r.matched for r in report.releases)

@@ -1,0 +1,96 @@
+"""Joining states that hold the same things (property simulation: Das, Lerner, Seigle, "ESP", PLDI 2002).
+
+Paths are kept apart while they differ in what they hold; where they agree on that, what they know is reduced to
+what both know.  This keeps the number of states near the number of blocks and loses correlations only between
+branches that meet again without having taken or dropped anything.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from patchlint.dataflow.state import Facts, State
+from patchlint.dataflow.values import Value
+
+_K = TypeVar("_K")
+
+FEARED = frozenset(("freed", "dropped", "stale"))
+
+
+def property_key(st: State, facts: Facts, returned: frozenset[str]) -> object:
+    """What makes two states different in kind: holds, who points to them, dead pointers, the class of the result."""
+    roots = facts.values.root
+    held = {roots[h.obj] for h in st.holds}
+    bound = frozenset((n, v) for n, v in st.env.items() if roots[v] in held) if held else None
+    feared = frozenset((v, t[0]) for v, t in st.tags.items() if t[0] in FEARED) if st.tags else None
+    result = tuple((n, facts.mask(st, st.env[n])) for n in returned if n in st.env)
+    return (st.holds, bound, feared, result, st.vague)
+
+
+def join(old: State, new: State, block: int, facts: Facts) -> bool:
+    """Reduce ``old`` to what holds in ``new`` as well; whether that changed it."""
+    changed = _join_env(old, new, block, facts)
+    changed |= _join_memory(old, new, block, facts)
+    for key in list(old.facts):
+        theirs = new.facts.get(key)
+        mine = old.facts[key]
+        if key < 0:
+            if theirs != mine:
+                del old.facts[key]
+                changed = True
+            continue
+        union = mine | (facts.mask(new, key) if theirs is None else theirs)
+        if union != mine:
+            changed = True
+            if union == facts.values.static[key]:
+                del old.facts[key]
+            else:
+                old.facts[key] = union
+    for value, tag in new.tags.items():
+        if value not in old.tags:
+            old.tags[value] = tag
+            changed = True
+    return changed
+
+
+def _join_env(old: State, new: State, block: int, facts: Facts) -> bool:
+    changed = False
+    for name in list(old.env):
+        mine, theirs = old.env[name], new.env.get(name)
+        if theirs is None:
+            del old.env[name]
+            changed = True
+        elif mine != theirs:
+            changed |= _merge(old, new, facts, mine, theirs, facts.values.make("phi", block, name), old.env, name)
+    return changed
+
+
+def _join_memory(old: State, new: State, block: int, facts: Facts) -> bool:
+    changed = False
+    for address in {*old.mem, *new.mem}:
+        mine, theirs = old.mem.get(address), new.mem.get(address)
+        if mine == theirs:
+            continue
+        initial = facts.values.make("ld", address)
+        phi = facts.values.make("phi", block, address)
+        mine, theirs = initial if mine is None else mine, initial if theirs is None else theirs
+        changed |= _merge(old, new, facts, mine, theirs, phi, old.mem, address)
+    return changed
+
+
+def _merge(
+    old: State, new: State, facts: Facts, mine: Value, theirs: Value, phi: Value, where: dict[_K, Value], key: _K
+) -> bool:
+    """Put ``phi`` where the two differ, knowing of it what holds for both."""
+    mask = facts.mask(old, mine) | facts.mask(new, theirs)
+    if mine == phi:
+        if facts.mask(old, phi) == mask:
+            return False
+        old.facts[phi] = mask
+        return True
+    for known in [k for k in old.facts if phi in facts.values.leaves(k if k >= 0 else ~k)]:
+        del old.facts[known]
+    old.facts[phi] = mask
+    new.facts.setdefault(phi, mask)
+    where[key] = phi
+    return True
