@@ -83,6 +83,15 @@ def repository(folder: Path, env: Mapping[str, str]) -> Repository:
     return fresh
 
 
+def kernel(folder: Path, env: Mapping[str, str]) -> Repository:
+    """A repository that looks like a kernel tree, with one driver."""
+    tree = repository(folder, env)
+    tree.commit(
+        "base", Makefile="VERSION = 6\n", include__linux__of_h="", kernel__fork_c="", drivers__misc__widget_c=WIDGET
+    )
+    return tree
+
+
 # A small driver; the series adds a function that forgets of_node_put() on one path, then the last patch may mend it.
 WIDGET = """\
 // SPDX-License-Identifier: GPL-2.0

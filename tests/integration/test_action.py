@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from schemas import ACTION, json_schema
-from scratch import MENDED, PATCHLINT, PROBE, SPEED, WIDGET, Repository, environment, repository
+from scratch import MENDED, PATCHLINT, PROBE, SPEED, WIDGET, Repository, environment, kernel
 from workflow import Runner
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not here (.ci/setup-tools installs it)")
@@ -82,9 +82,7 @@ def test_every_expression_names_something_that_is_there() -> None:
 
 @pytest.fixture
 def fork(tmp_path: Path) -> Repository:
-    tree = repository(tmp_path / "fork", environment(tmp_path))
-    tree.commit("base", drivers__misc__widget_c=WIDGET)
-    return tree
+    return kernel(tmp_path / "fork", environment(tmp_path))
 
 
 def job(fork: Repository, **inputs: str) -> Runner:
