@@ -91,7 +91,9 @@ def _numbered_series(component: list[Read]) -> Series:
         same = patch_id(twin) == patch_id(read.patch)
         if not same:
             patches.append(read.patch)
-        problems.append(_duplicate(read.patch, total, same))
+        # One mail that came over two lists is no doubt; the same patch in two mails is.
+        if not same or not twin.message_id or twin.message_id != read.patch.message_id:
+            problems.append(_duplicate(read.patch, total, same))
     return _series(component, patches, total, problems)
 
 

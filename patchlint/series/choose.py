@@ -37,10 +37,10 @@ def rank(series: Series) -> tuple[bool, tuple[int, ...], bool]:
 
 
 def lineages(series: Sequence[Series]) -> list[list[Series]]:
-    """Group the versions of each series: same author, and the same title or a patch in common."""
+    """Group the versions of each series: same author, and the same title or half of the patches in common."""
     groups: list[list[Series]] = []
     for one in series:
-        home = next((g for g in groups if any(_related(one, other) for other in g)), None)
+        home = next((g for g in groups if _belongs(one, g)), None)
         if home is None:
             groups.append([one])
         else:
@@ -48,13 +48,20 @@ def lineages(series: Sequence[Series]) -> list[list[Series]]:
     return groups
 
 
+def _belongs(one: Series, group: Sequence[Series]) -> bool:
+    # Two postings of the same version are two series, whatever their titles: none may hide the other.
+    if any(rank(one) == rank(other) and one.prefix == other.prefix for other in group):
+        return False
+    return any(_related(one, other) for other in group)
+
+
 def _related(one: Series, other: Series) -> bool:
     if _address(one) != _address(other):
         return False
-    if rank(one) == rank(other) and one.prefix == other.prefix:
-        # Two postings of the same version are two series, whatever their titles.
-        return False
-    return bool(_titles(one) & _titles(other))
+    if _plain(one.subject) == _plain(other.subject):
+        return True
+    first, second = _titles(one), _titles(other)
+    return 2 * len(first & second) >= max(1, min(len(first), len(second)))
 
 
 def _address(series: Series) -> str:
@@ -63,5 +70,9 @@ def _address(series: Series) -> str:
 
 
 def _titles(series: Series) -> set[str]:
-    titles = (series.subject, *series.announced, *(p.subject for p in series.patches))
-    return {" ".join(t.split()).lower() for t in titles}
+    """Titles of the patches, those that are missing but announced included."""
+    return {_plain(t) for t in (*series.announced, *(p.subject for p in series.patches))}
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split()).lower()
