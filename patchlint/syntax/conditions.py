@@ -59,24 +59,32 @@ class Either(NamedTuple):
     right: Condition
 
 
+UNSEEN = Atom("", "the #if above the hunk", "the #else of the #if above the hunk")
+"""The condition of a group whose ``#if`` a hunk does not show."""
+
 Condition: TypeAlias = bool | Atom | Not | Both | Either
 Choice: TypeAlias = Mapping[str, bool]
 
 
-def groups(directives: Iterable[Directive], size: int) -> tuple[Group, ...]:
-    """All conditional groups in order of their start; a group that is not closed ends with the text."""
+def groups(directives: Iterable[Directive], end: int, start: int = 0) -> tuple[Group, ...]:
+    """All conditional groups in order of their start; a group that is not closed ends with the text.
+
+    An ``#else`` without ``#if`` closes a first branch that began with the text.
+    """
     found: list[Group] = []
     open_groups: list[tuple[int, list[tuple[int, int, Condition]]]] = []
     for directive in directives:
         if directive.word in ("if", "ifdef", "ifndef"):
             open_groups.append((directive.start, [(directive.end, -1, _condition(directive))]))
-        elif directive.word in ("elif", "else", "elifdef", "elifndef") and open_groups:
+        elif directive.word in ("elif", "else", "elifdef", "elifndef"):
+            if not open_groups:
+                open_groups.append((start, [(start, -1, UNSEEN)]))
             branches = open_groups[-1][1]
             branches[-1] = (branches[-1][0], directive.start, branches[-1][2])
             branches.append((directive.end, -1, _condition(directive)))
         elif directive.word == "endif" and open_groups:
             found.append(_close(*open_groups.pop(), directive.start, directive.end))
-    found.extend(_close(start, branches, size, size) for start, branches in open_groups)
+    found.extend(_close(first, branches, end, end) for first, branches in open_groups)
     return tuple(sorted(found))
 
 

@@ -183,6 +183,17 @@ def _skip(raw: bytes, at: int) -> int:
     return at + len(raw[at:]) - len(raw[at:].lstrip())
 
 
+def section_head(section: str, start: int, dialect: Dialect) -> HeadText:
+    """What the heading of a hunk says of the function that goes on in it; the name is "" where it is none."""
+    text = section.encode("latin-1", "replace")
+    if b"(" not in text or b"=" in text:
+        text = b""
+    elif b")" not in text:
+        text += b")"
+    head = read_head(text, 0, len(text), dialect)
+    return head._replace(start=start, name_pos=start, params="", annotations=(), peeled=())
+
+
 # ------------------------------------------------------------------ parameters
 
 

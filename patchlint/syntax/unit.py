@@ -6,32 +6,36 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from patchlint import ir
 from patchlint.model import NotAnalysed
-from patchlint.syntax.conditions import Group, groups
+from patchlint.syntax.conditions import groups
 from patchlint.syntax.dialect import Dialect, default_dialect
 from patchlint.syntax.expand import Macros, read_define
-from patchlint.syntax.expressions import Context
-from patchlint.syntax.heads import HeadText, read_head, read_params
-from patchlint.syntax.lexical import Directive, lex
-from patchlint.syntax.outline import Body, Outline, outline
-from patchlint.syntax.repair import repairs
-from patchlint.syntax.rewrite import rewrite
-from patchlint.syntax.statements import Statements
+from patchlint.syntax.fragments import FragmentStart, Piece, file_line, read_hunks
+from patchlint.syntax.heads import HeadText, read_head, read_params, section_head
+from patchlint.syntax.lexical import lex
+from patchlint.syntax.lower import lower_body
+from patchlint.syntax.outline import Body, is_function, outline
+from patchlint.syntax.pieces import is_other, lower_piece, read_body
 from patchlint.syntax.toplevel import TopLevel, read_items, top_macro
-from patchlint.syntax.tree import Parsed, first_error, parse_text
 from patchlint.syntax.values import Define, Field, Global, Head, Table, TopMacro
-from patchlint.syntax.variants import Arrangement, arrange, config_of, decided, enclosing
+from patchlint.syntax.variants import Arrangements, arrange, config_of, decided, enclosing
 
 MAX_SIZE = 16 << 20
 """Bytes of the largest file that is read."""
 
-HEAD = b"int f()"
-"""Stands before a body when it is parsed."""
-
 _CALLED = re.compile(rb"([A-Za-z_]\w*+)\s*+\(")
 _KEYWORDS = frozenset(b"if for while switch return sizeof do else goto case defined typeof __typeof__ asm".split())
+
+
+class _Part(NamedTuple):
+    """Where a head's body is: a whole one, or the shown piece of a cut one."""
+
+    body: Body
+    text: HeadText
+    piece: Piece | None
 
 
 class Unit:
@@ -42,6 +46,7 @@ class Unit:
         source: bytes,
         path: str,
         dialect: Dialect,
+        fragments: Sequence[FragmentStart] = (),
         macros: Sequence[Define] = (),
         keep: Collection[str] = (),
     ) -> None:
@@ -49,30 +54,61 @@ class Unit:
         self.source = source
         self.dialect = dialect
         self.lines = ir.LineTable(source)
+        self._fragments = tuple(fragments)
         self._not_analysed: list[NotAnalysed] = []
         if len(source) > MAX_SIZE:
             self._not_analysed.append(NotAnalysed(path, "", f"file larger than {MAX_SIZE >> 20} MiB"))
             source = b""
-        lexed = lex(source)
-        self._directives: tuple[Directive, ...] = lexed.directives
-        self._groups: tuple[Group, ...] = groups(lexed.directives, len(lexed.shadow))
-        self._outline: Outline = outline(lexed.shadow, self._groups)
         self._given = tuple(macros)
         self._keep = frozenset(keep)
-        self._heads: dict[Head, tuple[Body, HeadText]] = {}
+        self._parts: dict[Head, _Part] = {}
         self._functions: dict[Head, ir.Function] = {}
+        pieces: tuple[Piece, ...] = ()
+        if fragments:
+            hunks = read_hunks(source, fragments, [self.lines.start(first) for first, _, _ in fragments])
+            self._directives, self._groups, self._shadow = hunks.lexed.directives, hunks.groups, hunks.lexed.shadow
+            self._outline = outline(hunks.shadow, self._groups)
+            pieces = hunks.pieces
+        else:
+            lexed = lex(source)
+            self._directives = lexed.directives
+            self._groups = groups(lexed.directives, len(lexed.shadow))
+            self._outline = outline(lexed.shadow, self._groups)
+            self._shadow = self._outline.text
         for body in self._outline.bodies:
             self._add_head(body)
-        self.heads: tuple[Head, ...] = tuple(self._heads)
+        for piece in pieces:
+            self._add_piece(piece)
+        self.heads: tuple[Head, ...] = tuple(sorted(self._parts, key=lambda head: head.start))
 
     def _add_head(self, body: Body) -> None:
         text = read_head(self._outline.text, body.start, body.open, self.dialect)
-        if not text.name:
+        if text.name:
+            self._add(_Part(body, text, None))
+
+    def _add_piece(self, piece: Piece) -> None:
+        """Take a cut piece for a part of a function, unless it reads better as something else."""
+        if piece.headed:
+            if is_function(self._shadow, piece.start, piece.open):
+                text = read_head(self._shadow, piece.start, piece.open, self.dialect)
+                self._add(_Part(Body(text.start, piece.open, piece.end), text, piece))
             return
+        text = section_head(piece.section, piece.start, self.dialect)
+        if piece.open >= 0:
+            self._add(_Part(Body(piece.start, piece.open, piece.end), text, piece))
+            return
+        shown = self._shadow[piece.start : piece.end]
+        if not text.name and is_other(shown, piece.above, piece.below, self.dialect):
+            return
+        error = read_body(shown, piece.above, piece.below, self.dialect).error
+        if error < 0 or not is_other(shown, piece.above, piece.below, self.dialect):
+            self._add(_Part(Body(piece.start, piece.start, piece.end), text, piece))
+
+    def _add(self, part: _Part) -> None:
+        body, text, piece = part
         config = config_of(decided(enclosing(self._groups, text.start))) if self._groups else ()
-        line, end_line = self.file_line(text.start), self.file_line(body.end - 1)
-        head = Head(text.name, line, end_line, text.start, body.end, text.static, True, config)
-        self._heads[head] = (body, text)
+        line, end_line = self.file_line(text.start), self.file_line(max(text.start, body.end - 1))
+        self._parts[Head(text.name, line, end_line, text.start, body.end, text.static, piece is None, config)] = part
 
     # -------------------------------------------------------------- questions
 
@@ -83,12 +119,13 @@ class Unit:
 
     def file_line(self, pos: int) -> int:
         """Line of a byte offset in the real file."""
-        return self.lines.line(pos)
+        line = self.lines.line(pos)
+        return file_line(self._fragments, line) if self._fragments else line
 
     def calls(self, head: Head) -> frozenset[str]:
         """Words followed by ``(`` in a function's text, all ``#if`` branches included."""
-        body, _ = self._heads[head]
-        words = set(_CALLED.findall(self._outline.text, body.open, body.end))
+        body = self._parts[head].body
+        words = set(_CALLED.findall(self._shadow, body.open, body.end))
         return frozenset(word.decode("latin-1") for word in words - _KEYWORDS)
 
     @cached_property
@@ -100,7 +137,7 @@ class Unit:
     @cached_property
     def _top(self) -> TopLevel:
         found = read_items(self.source, self._outline.text, self._outline.items, self.dialect)
-        peeled = [span for _, text in self._heads.values() for span in text.peeled]
+        peeled = [span for part in self._parts.values() for span in part.text.peeled]
         found.macros.extend(top_macro(self.source, start, end, False) for start, end in peeled)
         found.macros.sort(key=lambda macro: macro.pos)
         return found
@@ -145,16 +182,19 @@ class Unit:
         return known
 
     def _lower(self, head: Head) -> ir.Function:
-        body, text = self._heads[head]
-        around = decided(enclosing(self._groups, body.open)) if self._groups else ()
-        fixed = {atom.name: truth for atom, truth in around}
-        first = bisect_left(self._groups, body.open, key=lambda group: group.start)
-        last = bisect_left(self._groups, body.end, key=lambda group: group.start)
-        arranged = arrange(self._outline.text, body.open, body.end, self._groups[first:last], fixed)
-        variants = tuple(self._variant(head, body, arrangement) for arrangement in arranged.kept)
+        body, text, piece = self._parts[head]
+        arranged = self._arrange(body)
+        variants: list[ir.Variant] = []
+        for arrangement in arranged.kept:
+            if piece is None:
+                variant, error = lower_body(body, arrangement, self.source, self.dialect, self._macros)
+            else:
+                variant, error = lower_piece(piece, arrangement, self.source, self.dialect, self._macros)
+            variants.append(variant)
+            if error >= 0:
+                self._report(head, error, f"cannot be read at line {self.file_line(error)}")
         if arranged.bound_hit:
             self._report(head, head.start, "more #if arrangements than are analysed")
-        annotations = tuple((item.word, item.args) for item in text.annotations)
         return ir.Function(
             name=head.name,
             file=self.path,
@@ -167,50 +207,23 @@ class Unit:
             return_pointer=text.returns.count("*"),
             static=text.static,
             inline=text.inline,
-            annotations=annotations,
-            variants=variants,
+            annotations=tuple((item.word, item.args) for item in text.annotations),
+            variants=tuple(variants),
             whole=head.whole,
             bound_hit=arranged.bound_hit,
         )
 
-    def _variant(self, head: Head, body: Body, arrangement: Arrangement) -> ir.Variant:
-        base = body.open
-        rewritten = rewrite(arrangement.text, self.dialect)
-        parsed = parse_text(HEAD + rewritten.text, base - len(HEAD))
-        if parsed.error >= 0:
-            parsed = _repaired(rewritten.text, base) or parsed
-        if parsed.error >= 0:
-            self._report(head, parsed.error, f"cannot be read at line {self.file_line(parsed.error)}")
-        marks = rewritten.marks
-        context = Context(
-            source=self.source,
-            dialect=self.dialect,
-            types={start + base: end + base for start, end in marks.types.items()},
-            heads=frozenset(at + base for at in marks.heads),
-            ranges=frozenset(at + base for at in marks.ranges),
-            attributes=tuple(item._replace(pos=item.pos + base) for item in marks.attributes),
-            enabled=arrangement.decided,
-            macros=self._macros,
-            tolerant=parsed.error >= 0,
-        )
-        lowering = Statements(context)
-        definition = parsed.root[3][0] if parsed.root[3] else None
-        if definition is None or definition[0] != "function_definition" or len(parsed.root[3]) > 1:
-            return ir.Variant(arrangement.config, ir.Compound((ir.Broken(base, body.end),), base, body.end - 1))
-        return ir.Variant(arrangement.config, lowering.compound(definition[3][-1]))
+    def _arrange(self, body: Body) -> Arrangements:
+        around = decided(enclosing(self._groups, body.open)) if self._groups else ()
+        fixed = {atom.name: truth for atom, truth in around}
+        first = bisect_left(self._groups, body.open, key=lambda group: group.start)
+        last = bisect_left(self._groups, body.end, key=lambda group: group.start)
+        return arrange(self._shadow, body.open, body.end, self._groups[first:last], fixed)
 
     def _report(self, head: Head, pos: int, reason: str) -> None:
         entry = NotAnalysed(self.path, head.name, reason, self.file_line(pos))
         if entry not in self._not_analysed:
             self._not_analysed.append(entry)
-
-
-def _repaired(text: bytes, base: int) -> Parsed | None:
-    """The tree of the first repair of a body that can be read, None when none can."""
-    for other in repairs(text):
-        if first_error(HEAD + other) < 0:
-            return parse_text(HEAD + other, base - len(HEAD))
-    return None
 
 
 def parse(
@@ -228,4 +241,4 @@ def parse(
     ``macros`` are function-like macros from included headers; those and the file's own are expanded in the
     lowering unless their name is in ``keep`` (names with a meaning of their own, such as modelled APIs).
     """
-    return Unit(source, path, dialect or default_dialect(), macros, keep)
+    return Unit(source, path, dialect or default_dialect(), fragments, macros, keep)
