@@ -190,7 +190,7 @@ class TestSending:
         assert "REF001" not in done.stderr
         assert sender.kept == []
 
-    @pytest.mark.parametrize("program", ["/nonexistent/python", "kill -9 $$;", "false"])
+    @pytest.mark.parametrize("program", ["/nonexistent/python", "sh -c 'kill -9 $$'", "false"])
     def test_a_crash_is_told_and_stops(self, sender: Sender, program: str) -> None:
         sender.install()
         self._break(sender, program)
@@ -249,7 +249,10 @@ class TestNewerGit:
         sender.install()
         files = sender.series(*LEAKY)
         assert self.call(sender, files[2], 1, 3).returncode == 0
-        assert self.call(sender, files[1], 1, 1).returncode == 0
+        alone = sender.home / "alone.patch"
+        alone.write_text(files[1].read_text().replace("PATCH 1/3", "PATCH"))
+        done = self.call(sender, alone, 1, 1)
+        assert done.returncode == 0 and "REF001" not in done.stderr, done.stderr
         assert sender.kept == []
 
 
