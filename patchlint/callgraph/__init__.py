@@ -16,6 +16,7 @@ from patchlint.callgraph.sites import (
     writers,
 )
 from patchlint.callgraph.store import NoStore, Store
+from patchlint.callgraph.summaries import FileCallees, TreeCallees
 from patchlint.callgraph.words import token, tokens
 
 __all__ = [
@@ -23,12 +24,14 @@ __all__ = [
     "MAX_FILES",
     "CallSite",
     "Definition",
+    "FileCallees",
     "FileScan",
     "KeySite",
     "NoStore",
     "RcuField",
     "Store",
     "TableEntry",
+    "TreeCallees",
     "TreeIndex",
     "Write",
     "bucket_of",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from patchlint.callgraph.names import choose, include_paths
 from patchlint.callgraph.scan import CallSite, Definition, FileScan
 from patchlint.callgraph.store import NoStore, Store
-from patchlint.callgraph.words import CALLED, DEFINED, EXPORTED, MACRO, token, tokens
+from patchlint.callgraph.words import CALLED, DEFINED, EXPORTED, token, tokens
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _KEPT_SCANS = 600
@@ -102,7 +102,7 @@ class TreeIndex:
     def definitions(self, name: str) -> tuple[Definition, ...]:
         """Every definition of a function or macro called ``name``."""
         if name not in self._definitions:
-            paths = self.files_with(token(name, DEFINED), token(name, MACRO))
+            paths = self.files_with(token(name, DEFINED))
             self._definitions[name] = tuple(found for scan in self.scanned(paths) for found in scan.defined(name))
         return self._definitions[name]
 

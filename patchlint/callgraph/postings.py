@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-BUCKETS = 1024
+BUCKETS = 2048
 MAX_FILES = 65535
 
 _SIGNIFICANT = ord("A")

@@ -2,8 +2,8 @@
 
 One pass of byte expressions over the text gives the set of *tokens* of a file, some 20 MB a second and core.  A token
 is a word of the code (comments and strings are no code) with at most one mark behind it: the bare word says that it
-stands somewhere, ``word(`` that it is called or declared, ``word{`` that a function of this name begins in column 0,
-``word#`` that a macro is defined, ``word!`` that it is exported.  Answers made of tokens name candidates only; what is
+stands somewhere, ``word(`` that it is called or declared, ``word{`` that a function of this name begins in column 0 or
+a macro is defined, ``word!`` that it is exported.  Answers made of tokens name candidates only; what is
 asked for is then looked at in the files themselves (:mod:`patchlint.callgraph.scan`).
 """
 
@@ -13,7 +13,6 @@ import re
 
 CALLED = b"("
 DEFINED = b"{"
-MACRO = b"#"
 EXPORTED = b"!"
 
 NOT_CODE = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
@@ -51,6 +50,6 @@ def tokens(source: bytes) -> set[bytes]:
     code = NOT_CODE.sub(b" ", source)
     found = set(code.replace(b" (", b"(").translate(_WORDS).replace(b"(", b"( ").split())
     found.update(name + DEFINED for _, name, _, _ in HEAD.findall(b"\n" + code))
-    found.update(name + MACRO for name in DEFINE.findall(code))
+    found.update(name + DEFINED for name in DEFINE.findall(code))
     found.update(name + EXPORTED for name in EXPORT.findall(code))
     return found

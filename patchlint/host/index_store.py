@@ -8,6 +8,7 @@ away and built again: it holds nothing that cannot be had anew.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import re
@@ -36,7 +37,7 @@ from patchlint.host.index_source import (
 from patchlint.host.tree import FolderTree, Tree
 from patchlint.model import PatchlintError
 
-_FLUSH = 2000
+_FLUSH = 500
 """Values worked out that are kept in memory before they are written."""
 
 
@@ -98,6 +99,8 @@ class IndexStore:
         self._read = blob_reader(tree)
         self._fresh: dict[tuple[str, bytes], str] = {}
         self._open()
+        # What was worked out is only ever a saving, so nobody need remember to close the store.
+        atexit.register(self.flush)
 
     def _open(self) -> None:
         self._db, self._manifest = _ready(self.path, self._tree, self._progress, self._jobs)
@@ -175,6 +178,7 @@ class IndexStore:
     def close(self) -> None:
         """Flush and close the file."""
         self.flush()
+        atexit.unregister(self.flush)
         self._db.close()
 
 

@@ -1,0 +1,307 @@
+"""Where a function's pointer parameters go, and what it surely calls: facts of one body, told without its callees.
+
+Read off the control-flow graph, without walking its paths: a variable that is assigned a parameter somewhere counts as
+that parameter everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from patchlint.cfg import Block, Branch, Cfg, Cleanup, Havoc, Jump, Leave, Select, build, render, walk
+from patchlint.cfg import EnterGuard as Enter
+from patchlint.dataflow import Callees
+from patchlint.ir import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Decl,
+    Evaluate,
+    Expr,
+    Function,
+    Index,
+    InitList,
+    Member,
+    Name,
+    Opaque,
+    Unary,
+)
+
+VERSION = 1
+"""Raised when the meaning of the facts changes."""
+
+_ROUNDS = 5
+_LOOKS_THROUGH = frozenset(("value", "interior", "steal", "err_ptr", "assert", "exchange"))
+"""What macros do whose value is, or is derived from, their argument."""
+_STORES = frozenset(("store", "exchange"))
+
+
+class ParamFlow(NamedTuple):
+    """Where one parameter goes."""
+
+    kept: str = ""
+    """Why it may be kept whatever the callees do: "stored", "indirect call", ... ("" for no reason)."""
+    returned: bool = False
+    passed: tuple[tuple[str, int], ...] = ()
+    """Calls that get it: (name, argument from 0)."""
+
+
+class SureCall(NamedTuple):
+    """A call that every path makes. ``args`` are source texts; "arg2" for a parameter handed on as it is."""
+
+    name: str
+    args: tuple[str, ...]
+
+
+class Flow(NamedTuple):
+    """The facts of one body."""
+
+    params: tuple[ParamFlow, ...]
+    returns_param: int = -1
+    """The parameter that every return gives back."""
+    sure: tuple[SureCall, ...] = ()
+    called: tuple[str, ...] = ()
+    """Every name called anywhere; "" when there is a call through a pointer or unreadable text."""
+
+
+def encode(flow: Flow) -> str:
+    """The facts as JSON."""
+    return json.dumps(flow, separators=(",", ":"))
+
+
+def decode(text: str) -> Flow:
+    """Facts from JSON. Raises ValueError or TypeError for text that :func:`encode` did not make."""
+    params, returns_param, sure, called = json.loads(text)
+    return Flow(
+        tuple(ParamFlow(kept, returned, tuple((name, at) for name, at in passed)) for kept, returned, passed in params),
+        returns_param,
+        tuple(SureCall(name, tuple(args)) for name, args in sure),
+        tuple(called),
+    )
+
+
+def flow_of(function: Function, callees: Callees) -> Flow:
+    """The facts of a function, over all its variants. ``callees`` is asked about macros and modelled calls only."""
+    found = [_Reader(function, build(variant, transparent), callees).read() for variant in function.variants]
+    params = tuple(_join(one) for one in zip(*(flow.params for flow in found), strict=True))
+    returned = {flow.returns_param for flow in found}
+    sure = [call for call in found[0].sure if all(call in flow.sure for flow in found[1:])] if found else []
+    called = sorted({name for flow in found for name in flow.called})
+    return Flow(params, returned.pop() if len(returned) == 1 else -1, tuple(sure), tuple(called))
+
+
+def transparent(name: str) -> int:
+    """For the graph builder: ``likely(x)`` is as true as ``x``."""
+    return 0 if name in ("likely", "unlikely") else -1
+
+
+def _join(flows: Iterable[ParamFlow]) -> ParamFlow:
+    every = tuple(flows)
+    passed = dict.fromkeys(one for flow in every for one in flow.passed)
+    return ParamFlow(
+        next((flow.kept for flow in every if flow.kept), ""), any(flow.returned for flow in every), tuple(passed)
+    )
+
+
+class _Reader:
+    """Collects the facts of one variant."""
+
+    def __init__(self, function: Function, cfg: Cfg, callees: Callees) -> None:
+        self.cfg = cfg
+        self.callees = callees
+        self.params = function.params
+        self.index = {param.name: at for at, param in enumerate(function.params) if param.name}
+        self.bearers: dict[str, set[int]] = {name: {at} for name, at in self.index.items()}
+        self.locals = set(self.index)
+        self.pointers = {param.name for param in function.params if param.pointer}
+        self.kept: dict[int, str] = {}
+        self.returned: set[int] = set()
+        self.passed: dict[int, dict[tuple[str, int], None]] = {}
+        self.called: set[str] = set()
+        self.assigned: set[str] = set()
+
+    def read(self) -> Flow:
+        """The facts."""
+        self._declare()
+        for _ in range(_ROUNDS):
+            before = sum(map(len, self.bearers.values()))
+            for expr in self._expressions():
+                self._spread(expr)
+            if sum(map(len, self.bearers.values())) == before:
+                break
+        for expr in self._expressions():
+            self._look(expr)
+        returns = self._returns()
+        params = tuple(
+            ParamFlow(self.kept.get(at, ""), at in self.returned, tuple(self.passed.get(at, ())))
+            for at in range(len(self.params))
+        )
+        return Flow(params, returns, tuple(self._sure()), tuple(sorted(self.called)))
+
+    # ------------------------------------------------------------ expressions
+
+    def _declare(self) -> None:
+        for block in self.cfg.blocks:
+            for op in block.ops:
+                if isinstance(op, Decl):
+                    if op.static:
+                        continue
+                    self.locals.add(op.name)
+                    if op.pointer:
+                        self.pointers.add(op.name)
+                elif isinstance(op, Havoc):
+                    self.called.add("")
+                    self.kept.update(dict.fromkeys(range(len(self.params)), "unreadable"))
+
+    def _expressions(self) -> Iterator[Expr]:
+        for block in self.cfg.blocks:
+            yield from _evaluated(block)
+
+    def _spread(self, expr: Expr) -> None:
+        """Let variables bear the parameters that are assigned to them."""
+        for node in walk(expr):
+            if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id in self.locals:
+                self.assigned.add(node.target.id)
+                found = self.borne(node.value, node.target.id in self.pointers)
+                if found:
+                    self.bearers.setdefault(node.target.id, set()).update(found)
+
+    def borne(self, expr: Expr, pointer: bool = True) -> set[int]:
+        """Parameters that the value of ``expr`` may be, or may point into. ``pointer``: the value is used as one."""
+        match expr:
+            case Name(name, _):
+                return self.bearers.get(name, set())
+            case Cast(_, operand, _):
+                return self.borne(operand, pointer)
+            case Unary("&", operand, _):
+                return self._inside(operand)
+            case Binary("+" | "-" | "&" | "|", left, right, _):
+                return self.borne(left, pointer) | self.borne(right, pointer)
+            case Binary(",", _, right, _):
+                return self.borne(right, pointer)
+            case Conditional(test, then, other, _):
+                return self.borne(then if then is not None else test, pointer) | self.borne(other, pointer)
+            case Assign(_, _, value, _):
+                return self.borne(value, pointer)
+            case Call():
+                return self._result(expr) if pointer else set()
+        return set()
+
+    def _inside(self, place: Expr) -> set[int]:
+        """Parameters that the address of ``place`` points into."""
+        while True:
+            match place:
+                case Member(base, _, True, _) | Unary("*", base, _):
+                    return self.borne(base)
+                case Member(base, _, False, _):
+                    place = base
+                case Index(base, _, _):
+                    return self.borne(base) or self._inside(base)
+                case _:
+                    return set()
+
+    def _result(self, call: Call) -> set[int]:
+        """Parameters that a call may give back."""
+        macro = self.callees.macro(call.name) if call.name else None
+        if macro is not None:
+            looks = macro.acts in _LOOKS_THROUGH and 0 <= macro.arg < len(call.args)
+            return self.borne(call.args[macro.arg]) if looks else set()
+        summary = self.callees.summary(call.name) if call.name else None
+        if summary is not None:
+            at = summary.returns_arg
+            return self.borne(call.args[at]) if 0 <= at < len(call.args) else set()
+        return set().union(*(self.borne(arg) for arg in call.args))
+
+    # ------------------------------------------------------------------- uses
+
+    def _look(self, expr: Expr) -> None:
+        for node in walk(expr):
+            match node:
+                case Assign(_, target, value, _):
+                    if not (isinstance(target, Name) and target.id in self.locals):
+                        self._keep(self.borne(value), "stored")
+                case InitList(_, items, _):
+                    for _, item in items:
+                        self._keep(self.borne(item), "stored")
+                case Opaque(inner, _):
+                    for part in inner:
+                        self._keep(self.borne(part), "unreadable")
+                case Call():
+                    self._call(node)
+
+    def _call(self, call: Call) -> None:
+        indirect = not call.name or call.name in self.locals
+        self.called.add("" if indirect else call.name)
+        macro = self.callees.macro(call.name) if not indirect else None
+        for at, arg in enumerate(call.args):
+            if isinstance(arg, Unary) and arg.op == "&" and isinstance(arg.operand, Name):
+                self._keep(self.bearers.get(arg.operand.id, set()), "address taken")
+            found = self.borne(arg)
+            if macro is not None:
+                if macro.acts in _STORES and at == macro.value:
+                    self._keep(found, "stored")
+            elif indirect:
+                self._keep(found, "indirect call")
+            else:
+                for param in found:
+                    self.passed.setdefault(param, {})[call.name, at] = None
+
+    def _keep(self, params: Iterable[int], why: str) -> None:
+        for param in params:
+            self.kept.setdefault(param, why)
+
+    # ---------------------------------------------------------------- results
+
+    def _returns(self) -> int:
+        """Note what is returned; the parameter that every return gives back, or -1."""
+        found: set[int] = set()
+        for block in self.cfg.blocks:
+            for op in block.ops:
+                if isinstance(op, Cleanup):
+                    self._keep(self.bearers.get(op.var, set()), "scope end")
+            if isinstance(block.term, Leave):
+                value = block.term.value
+                borne = self.borne(value) if value is not None else set()
+                self.returned |= borne
+                plain = isinstance(value, Name) and value.id in self.index and value.id not in self.assigned
+                found.add(self.index[value.id] if isinstance(value, Name) and plain else -1)
+        return found.pop() if len(found) == 1 else -1
+
+    def _sure(self) -> Iterator[SureCall]:
+        """Calls in the straight line from the entry to the first branch, its test included."""
+        at, seen = 0, set()
+        while at not in seen:
+            seen.add(at)
+            block = self.cfg.blocks[at]
+            for expr in _evaluated(block):
+                for node in walk(expr):
+                    if isinstance(node, Call) and node.name:
+                        yield SureCall(node.name, tuple(self._text(arg) for arg in node.args))
+            if not isinstance(block.term, Jump):
+                return
+            at = block.term.target
+
+    def _text(self, arg: Expr) -> str:
+        if isinstance(arg, Name) and arg.id in self.index and arg.id not in self.assigned:
+            return f"arg{self.index[arg.id]}"
+        return render(arg, 80)
+
+
+def _evaluated(block: Block) -> Iterator[Expr]:
+    """The expressions of a block, those of its end included; a declaration counts as an assignment."""
+    for op in block.ops:
+        if isinstance(op, Evaluate):
+            yield op.expr
+        elif isinstance(op, Decl) and op.init is not None:
+            yield Assign("=", Name(op.name, op.pos), op.init, op.pos)
+        elif isinstance(op, Enter):
+            yield from op.args
+    term = block.term
+    if isinstance(term, Branch):
+        yield term.test
+    elif isinstance(term, (Select, Leave)) and term.value is not None:
+        yield term.value
