@@ -54,9 +54,7 @@ def _read_one(cut: Cut, source: str, page: bool) -> list[Message]:
         return [replace(m, lossy=True) for m in found] if shown else found
     seen = recognise(lines)
     body = b"".join(lines[seen.lines :])
-    return [
-        Message(source, seen.fields, exact(body), cut.line, seen.lossy or page, body_line=cut.line + seen.lines)
-    ]
+    return [Message(source, seen.fields, exact(body), cut.line, seen.lossy or page, body_line=cut.line + seen.lines)]
 
 
 def _unix_lines(data: bytes) -> list[bytes]:
@@ -126,9 +124,7 @@ def _attached(part: Part, fields: Headers, line: int, source: str) -> Message:
     return Message(source, block.fields + rest, exact(body), line, body_line=start, charset=part.charset)
 
 
-def _message(
-    fields: Headers, body: list[Part], line: int, source: str, problems: tuple[Problem, ...]
-) -> Message:
+def _message(fields: Headers, body: list[Part], line: int, source: str, problems: tuple[Problem, ...]) -> Message:
     if not body:
         return Message(source, fields, "", line, problems=problems, body_line=line)
     data, where = _join(body)

@@ -18,9 +18,7 @@ MULTIPART = re.compile(rb"^Content-Type:[ \t]*multipart/", re.MULTILINE | re.IGN
 # format-patch output glued together without separators: the signature, then the next mail's headers.
 GLUED = re.compile(rb"^-- ?\r?\n[^\n]{0,40}\r?\n(?:\r?\n)*(?=(?:From|Subject|Date): [^\n]*\n)", re.MULTILINE)
 # A thread page of lore.kernel.org as text: "* subject", the thread around it, then the sender.
-LORE = re.compile(
-    rb"^\* (?=\S[^\n]*\n(?:[^\n]*\n){1,80}?From: [^\n]* @ [^\n]*\(permalink / raw\))", re.MULTILINE
-)
+LORE = re.compile(rb"^\* (?=\S[^\n]*\n(?:[^\n]*\n){1,80}?From: [^\n]* @ [^\n]*\(permalink / raw\))", re.MULTILINE)
 
 
 class Cut(NamedTuple):

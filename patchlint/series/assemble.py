@@ -190,5 +190,3 @@ def _by_lineage(series: list[Series]) -> Iterator[Series]:
         for one in sorted(versions, key=rank):
             older.append(fill_holes(one, older))
         yield from older
-
-

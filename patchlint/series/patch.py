@@ -14,7 +14,7 @@ from patchlint.series.subject import Subject, parse_subject
 
 TRAILER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Za-z]+)*): +(\S.*)")
 CREDIT = re.compile(r"((?:Reviewed|Acked|Tested|Reported|Suggested)[A-Za-z-]*-by): +(\S.*)", re.IGNORECASE)
-IGNORE = re.compile(r"\s*patchlint:\s*ignore\s+([A-Z]+[0-9]*)(?:\s+([^\s:]+))?\s*(?::\s*(.*\S))?\s*$")
+IGNORE = re.compile(r"\s*patchlint:\s*ignore\s+([A-Z]+[0-9]*)(?:\s+([^\s:]+))?\s*(?::\s*(.*?))?\s*$")
 ID = re.compile(r"<[^<>\s]+>")
 IN_BODY = re.compile(r"(From|Subject|Date): +(\S.*)")
 COMPARISON = re.compile(rb"(?:Interdiff|Range-diff)(?: against|:| vs)", re.IGNORECASE)
@@ -82,6 +82,12 @@ def read_patch(message: Message) -> Read:
     return Read(message, subject, patch, _outside(body, message))
 
 
+def _stuffed(found: Scan) -> bool:
+    """RFC 3676 puts a space before every line that starts with one: then all context starts with a second space."""
+    context = [text for f in found.files for hunk in f.diff.hunks for tag, text in hunk.lines if tag == " " and text]
+    return bool(context) and all(text.startswith(b" ") for text in context)
+
+
 def _compares_versions(body: _Body) -> bool:
     """A cover letter's diff against the version before is no change to the tree."""
     before = body.lines[: body.files[0].first] if body.files else []
@@ -93,12 +99,9 @@ def _read_body(message: Message) -> _Body:
     if lines and not lines[-1]:
         lines.pop()
     found = scan(lines, message.source_line)
-    if message.flowed and (found.damage or any(f.damage for f in found.files)):
-        # RFC 3676 stuffs a space before every line that starts with one.
-        unstuffed = [line[1:] if line[:2] in (b"  ", b" \t") else line for line in lines]
-        again = scan(unstuffed, message.source_line)
-        if not any(f.damage for f in again.files):
-            lines, found = unstuffed, again
+    if message.flowed and _stuffed(found):
+        lines = [line[1:] if line.startswith(b" ") else line for line in lines]
+        found = scan(lines, message.source_line)
     return _Body(lines, found, _real(found))
 
 

@@ -94,8 +94,8 @@ def test_a_lore_thread_page_gives_each_of_its_mails() -> None:
         return (
             f"* [PATCH v2 {n}/2] frob: part {n}\n  2026-03-02 10:00 [PATCH v2 0/2] frob Ann Author\n"
             "@ 2026-03-02 10:00 ` Ann Author\n  0 siblings, 0 replies; 3+ messages in thread\n"
-            f"From: Ann Author @ 2026-03-02 10:00 UTC (permalink / raw)\n  To: list; +Cc: bob\n\nText {n}.\n---\n{DIFF}\n"
-            "^ permalink raw reply\t[flat|nested] 3+ messages in thread\n"
+            "From: Ann Author @ 2026-03-02 10:00 UTC (permalink / raw)\n  To: list; +Cc: bob\n\n"
+            f"Text {n}.\n---\n{DIFF}\n^ permalink raw reply\t[flat|nested] 3+ messages in thread\n"
         )
 
     messages = read_mail((mail(1) + mail(2)).encode(), "page.txt")
