@@ -23,8 +23,9 @@ def lower_body(
     base = body.open
     rewritten = rewrite(arrangement.text, dialect)
     parsed = parse_text(HEAD + rewritten.text, base - len(HEAD))
-    if parsed.error >= 0:
-        parsed = _repaired(rewritten.text, base) or parsed
+    if parsed.error >= 0 and (repaired := _repaired(rewritten.text, base, dialect)) is not None:
+        parsed, heads = repaired
+        rewritten.marks.heads.update(heads)
     context = context_of(source, rewritten.marks, base, arrangement, dialect, macros, parsed.error >= 0)
     definition = parsed.root[3][0] if len(parsed.root[3]) == 1 else None
     if definition is None or definition[0] != "function_definition":
@@ -57,9 +58,9 @@ def context_of(
     )
 
 
-def _repaired(text: bytes, base: int) -> Parsed | None:
-    """The tree of the first repair of a body that can be read, None when none can."""
-    for other in repairs(text):
-        if first_error(HEAD + other) < 0:
-            return parse_text(HEAD + other, base - len(HEAD))
+def _repaired(text: bytes, base: int, dialect: Dialect) -> tuple[Parsed, frozenset[int]] | None:
+    """The tree of the first repair of a body that can be read and its block heads, None when none can."""
+    for other in repairs(text, dialect):
+        if first_error(HEAD + other.text) < 0:
+            return parse_text(HEAD + other.text, base - len(HEAD)), other.heads
     return None

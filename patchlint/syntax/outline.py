@@ -50,6 +50,7 @@ _SPACE = re.compile(rb"\s*+")
 _END_OF_ITEM = re.compile(rb"\n\}")
 _HEAD_BEFORE = re.compile(rb"\n[A-Za-z_][\w \t*]*+\([^;{}]*\)\s*\Z")
 _CONTROL = re.compile(rb"\s*(?:if|for|while|switch|do|else)\b")
+_DESIGNATOR = re.compile(rb"\s*+\.\w")
 _TAGGED = re.compile(rb"\b(?:struct|union|enum)\b")
 _OPEN, _CLOSE, _END = b"{};"
 
@@ -222,6 +223,8 @@ def _marks(groups: Sequence[Group]) -> Iterable[tuple[int, int, int]]:
 def is_function(text: bytes, start: int, opened: int) -> bool:
     """Whether the bracket at ``opened`` opens a function whose head began at ``start``."""
     last = last_code(text, opened)
+    if _DESIGNATOR.match(text, opened + 1):
+        return False
     if last < start or text[last] in b"=,(:{" or text[last] == 93:
         return False
     head = text[start:opened]

@@ -47,9 +47,10 @@ def read_body(text: bytes, above: bool, below: bool, dialect: Dialect) -> Readin
             return reading
         found.append(reading)
     for reading in found[:REPAIRED]:
-        for other in repairs(reading.rewritten.text):
-            repaired = _read(reading._replace(rewritten=Rewritten(other, reading.rewritten.marks)))
+        for other in repairs(reading.rewritten.text, dialect):
+            repaired = _read(reading._replace(rewritten=Rewritten(other.text, reading.rewritten.marks)))
             if repaired.error < 0:
+                repaired.rewritten.marks.heads.update(other.heads)
                 return repaired
     return found[0]
 

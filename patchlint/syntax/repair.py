@@ -7,15 +7,51 @@ Like the pre-pass they keep the length and all newlines.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.lexical import BLANK
-from patchlint.syntax.rewrite import ARGS, identifier
+from patchlint.syntax.rewrite import ARGS, closing, identifier
 
-_UPPER = rb"[A-Z_][A-Z0-9_]*+\b"
+Edit = Callable[[re.Match[bytes]], bytes]
 
 
-def _blank(group: int) -> Callable[[re.Match[bytes]], bytes]:
+class Repaired(NamedTuple):
+    """A text to try, and the offsets at which a macro became the head of a block."""
+
+    text: bytes
+    heads: frozenset[int]
+
+
+def repairs(text: bytes, dialect: Dialect) -> Iterator[Repaired]:
+    """Texts to try instead of one that does not parse: each repair alone, then all together."""
+    together, heads, count = text, frozenset[int](), 0
+    for pattern, edit in _EDITS:
+        alone = pattern.sub(edit, text)
+        if alone != text:
+            count += 1
+            yield Repaired(alone, frozenset())
+            together = pattern.sub(edit, together)
+    for change in (_plain_asm, lambda body: _without_words(body, dialect), _with_fields_as_values):
+        alone = change(text)
+        if alone != text:
+            count += 1
+            yield Repaired(alone, frozenset())
+            together = change(together)
+    opened = _with_statement_arguments(text)
+    if opened.text != text:
+        count += 1
+        yield opened
+        together, heads = _with_statement_arguments(together)
+    if count > 1:
+        yield Repaired(together, heads)
+
+
+# ------------------------------------------------------------------ edits by pattern
+
+
+def _blank(group: int) -> Edit:
     """Blank one group of a match."""
 
     def edit(match: re.Match[bytes]) -> bytes:
@@ -25,7 +61,7 @@ def _blank(group: int) -> Callable[[re.Match[bytes]], bytes]:
     return edit
 
 
-def _put(mark: bytes, group: int) -> Callable[[re.Match[bytes]], bytes]:
+def _put(mark: bytes, group: int) -> Edit:
     """Put a mark into the first blank of a group that is no newline."""
 
     def edit(match: re.Match[bytes]) -> bytes:
@@ -38,7 +74,7 @@ def _put(mark: bytes, group: int) -> Callable[[re.Match[bytes]], bytes]:
     return edit
 
 
-def _name(group: int) -> Callable[[re.Match[bytes]], bytes]:
+def _name(group: int) -> Edit:
     """Make one group an identifier."""
 
     def edit(match: re.Match[bytes]) -> bytes:
@@ -48,7 +84,9 @@ def _name(group: int) -> Callable[[re.Match[bytes]], bytes]:
     return edit
 
 
-_EDITS: tuple[tuple[re.Pattern[bytes], Callable[[re.Match[bytes]], bytes]], ...] = (
+_UPPER = rb"[A-Z_][A-Z0-9_]*+\b"
+
+_EDITS: tuple[tuple[re.Pattern[bytes], Edit], ...] = (
     # struct NAME(x, y): a tag made by a macro
     (re.compile(rb"\b(?:struct|union|enum)\s++(\w++\s*+" + ARGS + rb")"), _name(1)),
     (re.compile(rb"(?<!sizeof)[(,]\s*+((?:struct|union|enum)\s++\w++)(?=\s*+[,)])"), _name(1)),
@@ -67,21 +105,114 @@ _EDITS: tuple[tuple[re.Pattern[bytes], Callable[[re.Match[bytes]], bytes]], ...]
     (re.compile(rb"(,)\s*+\)"), _blank(1)),
     (re.compile(rb"\(\s*+(,)"), _blank(1)),
     # a macro alone on its line
-    (re.compile(rb"(?<=[;{}:])\s*+\n[ \t]*+[A-Z_]\w*+(\s++)(?=[\w}])"), _put(b";", 1)),
+    (re.compile(rb"(?<=[;{}:)])\s*\n[ \t]*+[A-Z_]\w*+(\s++)(?=[\w}])"), _put(b";", 1)),
     # if WORD(x) { ... }: a macro with its own brackets
     (re.compile(rb"\b(?:if|while|switch)\s*+([A-Za-z_]\w*+)\s*+\("), _blank(1)),
+    # register long r0 asm("r0") = x;
+    (re.compile(rb'\w\s++((?:asm|__asm__|__asm)\s*+\(\s*+"[^"]*"\s*+\))(?=\s*+[=;,])'), _blank(1)),
 )
 
 
-def repairs(text: bytes) -> tuple[bytes, ...]:
-    """Texts to try instead of one that does not parse, in order: each repair alone, then all together."""
-    found: list[bytes] = []
-    together = text
-    for pattern, edit in _EDITS:
-        alone = pattern.sub(edit, text)
-        if alone != text:
-            found.append(alone)
-            together = pattern.sub(edit, together)
-    if len(found) > 1:
-        found.append(together)
-    return tuple(found)
+# ------------------------------------------------------------------ edits that need to count brackets
+
+_ASM = re.compile(rb"\b(?:asm|__asm__|__asm)\b(?:\s++(?:volatile|__volatile__|__volatile|inline|goto))*+\s*+(?=\()")
+_ELEMENT = re.compile(rb"(?<=[:,])\s*+[A-Za-z_]\w*+\s*+(?=[:,)]|\Z),?")
+
+
+def _plain_asm(text: bytes) -> bytes:
+    """Leave of an asm statement its operands: macros make up templates and constraint lists."""
+    out = bytearray(text)
+    for match in _ASM.finditer(text):
+        opened = match.end()
+        end = closing(text, opened) - 1
+        colon = _at_depth(text, opened, end, b":")
+        template = text[opened + 1 : colon]
+        if len(template) >= 2:
+            out[opened + 1 : colon] = b'""' + template[2:].translate(BLANK)
+        operands = _ELEMENT.sub(lambda found: found[0].translate(BLANK), text[colon:end])
+        out[colon:end] = re.sub(rb",(?=\s*+(?::|\Z))", b" ", operands)
+    return bytes(out)
+
+
+def _at_depth(text: bytes, opened: int, end: int, marks: bytes) -> int:
+    """Offset of the first of some marks directly inside the bracket at ``opened``, else ``end``."""
+    depth = 0
+    for at in range(opened, end):
+        depth += (text[at] in b"([{") - (text[at] in b")]}")
+        if depth == 1 and text[at] in marks:
+            return at
+    return end
+
+
+def _without_words(text: bytes, dialect: Dialect) -> bytes:
+    """Blank attribute words that the pre-pass looks for in heads only."""
+    words = re.compile(rb"\b[A-Za-z]\w++\b(?!\s*+\()")
+
+    def edit(match: re.Match[bytes]) -> bytes:
+        return match[0].translate(BLANK) if match[0].decode("latin-1") in dialect.attributes else match[0]
+
+    return words.sub(edit, text)
+
+
+_DESIGNATED = re.compile(rb"\b[A-Z]\w*+\s*+(?=\([^()]*?,\s*+\.\w)")
+_FIELD = re.compile(rb"[(,]\s*+(\.)(?=\w++(?:\.\w++)*+\s*+=)")
+
+
+def _with_fields_as_values(text: bytes) -> bytes:
+    """``OPTS(type, name, .field = x)``: the arguments become assignments."""
+    out = bytearray(text)
+    for match in _DESIGNATED.finditer(text):
+        end = closing(text, match.end())
+        for field in _FIELD.finditer(text, match.end(), end):
+            out[field.start(1)] = 32
+    return bytes(out)
+
+
+_CALLED = re.compile(rb"(?<=[;{}):])\s*+([A-Za-z_]\w*+)\s*+(?=\()")
+_STATEMENT = re.compile(rb"\s*+(?:(?:if|for|while|do|switch|return|goto|break|continue)\b|\{)")
+_CONTROL = frozenset([b"if", b"for", b"while", b"switch", b"return", b"sizeof"])
+
+
+def _with_statement_arguments(text: bytes) -> Repaired:
+    """``DEBUG(if (x) f();)`` becomes a block, ``ASSERT(x, return y)`` and ``WAIT(n, if (x) break;)`` loop heads."""
+    out = bytearray(text)
+    heads: set[int] = set()
+    for match in _CALLED.finditer(text):
+        start, end = match.span(1)
+        opened = match.end()
+        closed = closing(text, opened) - 1
+        if match[1] in _CONTROL or closed >= len(text) - 1:
+            continue
+        comma = _statement_argument(text, opened, closed)
+        if comma == opened:
+            out[start:end] = text[start:end].translate(BLANK)
+            out[opened], out[closed] = b"{}"
+        elif comma > opened:
+            out[start:end] = (b"while" if end - start >= 5 else b"if").ljust(end - start)
+            out[comma], out[closed] = b");"
+            if text[comma + 1 : comma + 2] in (b" ", b"\t") and b";" in text[comma:closed].rstrip()[:-1]:
+                out[comma + 1], out[closed] = b"{}"
+            heads.add(start)
+    return Repaired(bytes(out), frozenset(heads))
+
+
+def _statement_argument(text: bytes, opened: int, closed: int) -> int:
+    """Offset of the bracket or comma before an argument that is a statement, -1 when none is."""
+    at = opened
+    while at < closed:
+        following = _at_depth(text, opened, closed, b",") if at == opened else _next_comma(text, at, closed)
+        argument = text[at + 1 : following]
+        if _STATEMENT.match(argument) or b";" in argument:
+            return at
+        at = following
+    return -1
+
+
+def _next_comma(text: bytes, comma: int, closed: int) -> int:
+    """Offset of the next comma at the level of ``comma``, else ``closed``."""
+    depth = 0
+    for at in range(comma + 1, closed):
+        depth += (text[at] in b"([{") - (text[at] in b")]}")
+        if not depth and text[at] == 44:
+            return at
+    return closed

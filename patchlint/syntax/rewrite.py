@@ -75,6 +75,7 @@ _CASE = re.compile(rb"\bcase\b[^:;{}]*+\Z")
 _GOTO = re.compile(rb"\bgoto\s*+(\*)\W*+\w++([^;]*+)")
 _CLOSER = re.compile(rb"\}\s*+(?P<macro>[A-Za-z_]\w++)\s*+(?=(?P<args>" + ARGS + rb")\s*+;)")
 _OPENER = re.compile(rb"\bdo_each\w*+\s*+\(")
+_LITERAL_TYPE = re.compile(rb"(?:[,(=?:]|\breturn)\s*+\(\s*+(?:struct\s++)?\w++[\s*]*+\)\Z")
 _NAME = re.compile(rb"[A-Za-z_]\w*+")
 _STATEMENT_ENDS = b";{}):"
 
@@ -172,9 +173,11 @@ class _Rewriter:
         word = self.text[start:end].decode("latin-1")
         args = ""
         if word in self.dialect.attribute_calls:
-            if (bracket := _BRACKET.match(self.text, end)) is not None:
-                end = closing(self.text, bracket.end())
-                args = self.text[bracket.end() + 1 : end - 1].decode("latin-1").strip()
+            bracket = _BRACKET.match(self.text, end)
+            if bracket is None:
+                return
+            end = closing(self.text, bracket.end())
+            args = self.text[bracket.end() + 1 : end - 1].decode("latin-1").strip()
         elif word not in self.dialect.attributes:
             return
         if start >= self.typed:
@@ -232,6 +235,8 @@ class _Rewriter:
         if last < 0 or self.text[last] != 123:
             return False
         before = last_code(self.text, last)
+        if before >= 0 and self.text[before] == 41:
+            return _LITERAL_TYPE.search(self.text, max(0, before - 80), before + 1) is not None
         return before >= 0 and self.text[before] in b"=,{"
 
     def _begins_statement(self, at: int) -> bool:
