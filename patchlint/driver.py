@@ -156,6 +156,11 @@ def review_messages(
         yield _review(desk, series, _based(desk, series))
 
 
+def holds_patch(messages: Sequence[Message]) -> bool:
+    """Whether there is any patch among the mails; a cover letter alone is none."""
+    return any(series.patches for series in assemble(messages))
+
+
 def review_range(desk: Desk, revisions: str) -> Iterator[Review]:
     """A review of the commits ``A..B`` as one series."""
     if not isinstance(desk.tree, GitTree):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ import click
 
 from patchlint.cli.options import review_options
 from patchlint.cli.review import EXIT_FINDINGS
-from patchlint.driver import Desk, Options, open_desk, report_context, review_messages, review_range
+from patchlint.driver import Desk, Options, holds_patch, open_desk, report_context, review_messages, review_range
 from patchlint.host.b4 import parent_of, tracked_series
 from patchlint.host.tree import GitTree
 from patchlint.mail import read_mail
@@ -22,6 +23,8 @@ from patchlint.review import at_least
 from patchlint.series import assemble
 
 _STDIN = "standard input"
+_COUNTER = re.compile(r"(\[[^\]]*?)\s*\b0*[1-9]\d*\s*/\s*\d+\b([^\]]*\])")
+"""n/m in a subject's brackets; a cover letter's 0/m is left."""
 
 
 @click.command("b4-check")
@@ -47,7 +50,7 @@ def review(options: Options) -> int:
     file = os.environ.get("B4_TRACKING_FILE")
     tracked = tracked_series(Path(file)) if file else None
     messages = _mail()
-    cover = not assemble(messages)
+    cover = not holds_patch(messages)
     if cover and tracked is None:
         click.echo("[]")
         return 0
@@ -59,7 +62,15 @@ def review(options: Options) -> int:
 
 
 def _mail() -> Sequence[Message]:
-    return read_mail(sys.stdin.buffer.read(), _STDIN)
+    """The mail on standard input, as a patch alone: b4 hands over the patches of a series one by one."""
+    return [_alone(message) for message in read_mail(sys.stdin.buffer.read(), _STDIN)]
+
+
+def _alone(message: Message) -> Message:
+    """The mail without the counter in its subject's brackets, so that nobody misses the rest of the series."""
+    subject = _COUNTER.sub(r"\1\2", message.header("subject"), count=1)
+    headers = tuple((name, subject if name == "subject" else text) for name, text in message.headers)
+    return replace(message, headers=headers)
 
 
 def _desk(options: Options, messages: Sequence[Message], commits: str) -> Desk:
@@ -68,10 +79,10 @@ def _desk(options: Options, messages: Sequence[Message], commits: str) -> Desk:
     b4 runs us on a branch that has the whole series: there the patch is applied already.
     """
     desk = open_desk(options)
-    series = assemble(messages)
-    if not series or options.base is not None or not isinstance(desk.tree, GitTree):
+    if not holds_patch(messages) or options.base is not None or not isinstance(desk.tree, GitTree):
         return desk
-    base = parent_of(desk.tree, series[0].patches[0].subject, commits)
+    subject = assemble(messages)[0].patches[0].subject
+    base = parent_of(desk.tree, subject, commits)
     return open_desk(replace(options, base=base)) if base else desk
 
 

@@ -13,13 +13,12 @@ import click
 from patchlint.cli.config import configured_options
 from patchlint.cli.progress import Bar
 from patchlint.cli.review import EXIT_FINDINGS, write_reports
-from patchlint.driver import Options, open_desk, review_messages
+from patchlint.driver import Options, holds_patch, open_desk, review_messages
 from patchlint.host import hooks
 from patchlint.host.sendings import Gathered, current_sending, file_counter
 from patchlint.mail import read_mail
 from patchlint.model import SEVERITIES, Message, PatchlintError
 from patchlint.review import at_least
-from patchlint.series import assemble
 
 EXIT_CRASH = 3
 """The hook's shell tells it from "findings" and follows ``git config patchlint.onCrash``."""
@@ -92,7 +91,7 @@ def run(mail: Path, headers: str | None, findings_status: int) -> int:
 def _review(mails: Sequence[Path], fail_on: str) -> bool:
     """Review and report; whether the sending must stop."""
     messages = [message for mail in mails for message in read_mail(mail.read_bytes(), _name(mail))]
-    if not assemble(messages):
+    if not holds_patch(messages):
         return False
     with Bar("reviewing") as bar:
         return _judge(messages, _options(fail_on), bar)

@@ -32,7 +32,7 @@ def tracked_series(file: Path) -> Tracked | None:
     try:
         series = json.loads(file.read_bytes())["series"]
         first, change = str(series.get("first-patch-commit") or ""), str(series.get("change-id") or "")
-    except (OSError, ValueError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise PatchlintError(f"{file}: not a tracking file of b4's ({type(error).__name__})") from error
     return Tracked(first, f"b4/review/{change}") if first and change else None
 

@@ -143,6 +143,11 @@ class TestSending:
         assert sender.send(note).returncode == 0
         assert sender.sent == 1
 
+    def test_a_cover_letter_alone_is_no_trouble(self, sender: Sender) -> None:
+        sender.install()
+        assert sender.send(sender.series(*LEAKY)[0]).returncode == 0
+        assert sender.sent == 1
+
     @pytest.mark.parametrize("way", ["variable", "config", "once"])
     def test_skipping(self, sender: Sender, way: str) -> None:
         sender.install()
