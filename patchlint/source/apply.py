@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from patchlint.model import Applied, FileDiff, FileImage, Hunk, Patch, Problem, Series
 from patchlint.source.blob import is_placeholder
 from patchlint.source.hunks import Placed, Rejected, Text, doubtful, place, sides, text_of, why_rejected
-from patchlint.source.image import fragment_image, whole_image, worst
+from patchlint.source.image import Content, fragment_image, whole_image, worst
 from patchlint.source.paths import unsafe
 from patchlint.source.reader import TreeReader
 
@@ -127,24 +127,23 @@ def _without_tree(work: _Work, diff: FileDiff) -> tuple[FileImage | None, Applie
     if diff.kind == "delete":
         pre = b"".join(line for hunk in diff.hunks for line in sides(hunk)[0])
         work.gone.add(diff.path)
-        return whole_image(diff, pre, None, [Placed(h, 0, 0) for h in diff.hunks], ()), "exact", []
+        return whole_image(diff, Content(pre), text_of(b""), work.patch.n, (), ()), "exact", []
     return fragment_image(diff, work.patch.n), "fragment", []
 
 
 def _with_tree(work: _Work, diff: FileDiff) -> FileImage:
     """Apply to known content. Raises :class:`_Refused`."""
-    pre, origin = _before(work, diff)
-    text = text_of(pre or b"", origin)
+    pre = _before(work, diff)
+    text = text_of(pre.data or b"")
     placed: list[Placed] = []
     problems: list[Problem] = []
     for hunk in diff.hunks:
-        before = list(text.lines) if hunk.section else []
         try:
-            one = place(text, hunk, work.patch.n)
+            one = place(text, hunk)
         except Rejected:
             raise _Refused(_rejection(diff, hunk, text), hunk.mail_line) from None
         placed.append(one)
-        if other := doubtful(one, before):
+        if other := doubtful(one, text.lines):
             what = (
                 f"{diff.path}: hunk for line {hunk.old_start} fits several places; applied {one.offset:+d} lines away"
                 f" in {other}(), but it names {hunk.section.strip()!r}"
@@ -159,14 +158,14 @@ def _rejection(diff: FileDiff, hunk: Hunk, text: Text) -> str:
 
 
 def _finish(
-    work: _Work, diff: FileDiff, pre: bytes | None, text: Text, placed: list[Placed], problems: list[Problem]
+    work: _Work, diff: FileDiff, pre: Content, text: Text, placed: list[Placed], problems: list[Problem]
 ) -> FileImage:
+    if diff.new_path is None and text.lines:
+        raise _Refused(f"{diff.path}: deleted, but the patch leaves lines of it")
+    image = whole_image(diff, pre, text, work.patch.n, placed, problems)
     if diff.new_path is None:
-        if text.lines:
-            raise _Refused(f"{diff.path}: deleted, but the patch leaves lines of it")
         work.gone.add(diff.path)
-        return whole_image(diff, pre, None, placed, problems)
-    image = whole_image(diff, pre, text, placed, problems)
+        return image
     if diff.kind == "rename" and diff.old_path is not None:
         work.gone.add(diff.old_path)
     work.made[diff.new_path] = image.post or b""
@@ -174,28 +173,28 @@ def _finish(
     return image
 
 
-def _before(work: _Work, diff: FileDiff) -> tuple[bytes | None, tuple[int, ...]]:
-    """The file before this diff and the origins of its lines. Raises :class:`_Refused`."""
+def _before(work: _Work, diff: FileDiff) -> Content:
+    """The file before this diff. Raises :class:`_Refused`."""
     if diff.old_path is None or diff.kind in ("rename", "copy"):
         if not work.leaves(diff.path) and _original(work, diff.path) is not None:
             raise _Refused(f"{diff.path}: to be created, but it exists already")
         if diff.old_path is None:
-            return None, ()
+            return Content(None)
     path = diff.old_path
     # git takes the source of a rename or copy as it was before the whole patch.
     if diff.kind not in ("rename", "copy"):
         if path in work.made:
-            return work.made[path], work.lines[path]
+            return Content(work.made[path], work.lines[path])
         if path in work.gone:
             raise _Refused(f"{path}: removed earlier in the same patch")
     if path in work.current:
-        pre, origin = work.current[path], work.origins.get(path, ())
+        pre = Content(work.current[path], work.origins.get(path, ()))
     else:
-        pre, origin = _from_tree(work.reader, path, diff), ()
+        pre = Content(_from_tree(work.reader, path, diff))
     # A plain "@@ -0,0" also has an old name: the file may be absent, or there and empty.
-    if pre is None and diff.kind != "new":
+    if pre.data is None and diff.kind != "new":
         raise _Refused(f"{path}: not in the tree")
-    return pre, origin
+    return pre
 
 
 def _original(work: _Work, path: str) -> bytes | None:
@@ -220,7 +219,7 @@ def _all_fit(data: bytes, diff: FileDiff) -> bool:
     text = text_of(data)
     try:
         for hunk in diff.hunks:
-            place(text, hunk, 0)
+            place(text, hunk)
     except Rejected:
         return False
     return True

@@ -32,12 +32,13 @@ class Placed(NamedTuple):
 
 @dataclass(slots=True)
 class Text:
-    """A file being patched: lines with their ends, their origins, and what hunks wrote so far."""
+    """A file being patched: its lines with their ends, and two facts about each of them."""
 
     lines: list[bytes]
-    origin: list[int]
-    written: list[tuple[int, int]]
-    """Line ranges [first, last) that hunks wrote, not to be matched again."""
+    was: list[int]
+    """Its line number before the patch; 0 for an added line."""
+    written: bytearray
+    """1 where a hunk wrote the line, context included: it cannot match again."""
     searched: int = 0
 
 
@@ -45,15 +46,14 @@ class Rejected(Exception):
     """The hunk fits nowhere."""
 
 
-def text_of(data: bytes, origin: tuple[int, ...] = ()) -> Text:
+def text_of(data: bytes) -> Text:
     """Split a file into lines at newlines only."""
     lines = data.split(b"\n")
     last = lines.pop()
     whole = [line + b"\n" for line in lines]
     if last:
         whole.append(last)
-    known = list(origin) if len(origin) == len(whole) else [0] * len(whole)
-    return Text(whole, known, [])
+    return Text(whole, list(range(1, len(whole) + 1)), bytearray(len(whole)))
 
 
 def sides(hunk: Hunk) -> tuple[list[bytes], list[bytes]]:
@@ -67,14 +67,14 @@ def sides(hunk: Hunk) -> tuple[list[bytes], list[bytes]]:
     return old, new
 
 
-def place(text: Text, hunk: Hunk, patch: int) -> Placed:
+def place(text: Text, hunk: Hunk) -> Placed:
     """Apply one hunk to ``text``. Raises :class:`Rejected`."""
     if not any(tag != " " for tag, _ in hunk.lines):
         raise Rejected
     old, new = sides(hunk)
     want = hunk.new_start - 1 if hunk.new_start else 0
     at, several = _find(text, hunk, old, want)
-    _write(text, hunk, at, old, new, patch)
+    _write(text, hunk, at, len(old), new)
     return Placed(hunk, at, at - want, several)
 
 
@@ -95,7 +95,7 @@ def _fits(text: Text, old: list[bytes], at: int, *, exactly: bool = False) -> bo
     end = at + len(old)
     if end > len(text.lines):
         return False
-    if any(first < end and at < last for first, last in text.written):
+    if any(text.written[at:end]):
         return False
     found = text.lines[at:end]
     if found == old:
@@ -162,29 +162,28 @@ def _contains(lines: list[bytes], part: list[bytes]) -> bool:
     return b"\n" + b"".join(part) in b"\n" + b"".join(lines)
 
 
-def _write(text: Text, hunk: Hunk, at: int, old: list[bytes], new: list[bytes], patch: int) -> None:
-    kept = iter(text.origin[at : at + len(old)])
-    origin: list[int] = []
+def _write(text: Text, hunk: Hunk, at: int, length: int, new: list[bytes]) -> None:
+    kept = iter(text.was[at : at + length])
+    was: list[int] = []
     for tag, _ in hunk.lines:
         if tag == "+":
-            origin.append(patch)
+            was.append(0)
             continue
-        was = next(kept)
+        number = next(kept)
         if tag == " ":
-            origin.append(was)
-    text.lines[at : at + len(old)] = new
-    text.origin[at : at + len(old)] = origin
-    shift = len(new) - len(old)
-    moved = [(a + shift, b + shift) if a >= at else (a, b) for a, b in text.written]
-    text.written = [*moved, (at, at + len(new))]
+            was.append(number)
+    end = at + length
+    text.lines[at:end] = new
+    text.was[at:end] = was
+    text.written[at:end] = b"\1" * len(new)
 
 
 def doubtful(placed: Placed, lines: list[bytes]) -> str:
     """The other function in which a hunk landed, when its place is doubtful; else empty.
 
     Doubtful: more than one place fits, it is not the expected one, and the ``@@`` section
-    names a function that is not the last one to start above the place.  ``lines`` is the
-    file before the hunk.
+    names a function that is not the last one to start above the place.  Of ``lines`` only
+    those above the hunk are looked at.
     """
     if not placed.several or not placed.offset:
         return ""

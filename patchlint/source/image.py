@@ -2,67 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from patchlint.model import Applied, FileDiff, FileImage, Hunk, Problem
 from patchlint.source.blob import matches
-from patchlint.source.hunks import Placed, Text, sides
+from patchlint.source.hunks import Placed, Text, sides, text_of
 
 Range = tuple[int, int]
 Fragment = tuple[int, int, str]
 
 
+class Content(NamedTuple):
+    """A file before a patch: its bytes (None where it is not there) and the origin of each line."""
+
+    data: bytes | None
+    origin: tuple[int, ...] = ()
+
+
 def whole_image(
-    diff: FileDiff, pre: bytes | None, text: Text | None, placed: Sequence[Placed], problems: Sequence[Problem]
+    diff: FileDiff, pre: Content, text: Text, patch: int, placed: Sequence[Placed], problems: Sequence[Problem]
 ) -> FileImage:
-    """The image of a file that is known whole; ``text`` is None where the patch deletes it."""
-    post = None if text is None else b"".join(text.lines)
-    length = 0 if text is None else len(text.lines)
-    pre_length = 0 if pre is None else pre.count(b"\n") + (pre[-1:] not in (b"", b"\n"))
-    touched: list[Range] = []
-    pre_touched: list[Range] = []
-    # Hunks are placed in order, so what later ones add or remove above an earlier one is rare but possible.
-    for i, one in enumerate(placed):
-        later = sum(p.hunk.new_count - p.hunk.old_count for p in placed[i + 1 :] if p.at < one.at)
-        before = sum(p.hunk.new_count - p.hunk.old_count for p in placed[:i] if p.at < one.at)
-        added, removed = changed(one.hunk, one.at + 1 + later, one.at + 1 - before)
-        touched.extend(added)
-        pre_touched.extend(removed)
+    """The image of a file that is known whole, from the ``text`` that the hunks left of it."""
+    post = None if diff.new_path is None else b"".join(text.lines)
+    before = 0 if pre.data is None else len(text_of(pre.data).lines)
+    touched, pre_touched = compare(text.was, before)
     return FileImage(
         path=diff.path,
         pre_path=diff.old_path or diff.path,
-        pre=pre,
+        pre=pre.data,
         post=post,
         applied="offset" if any(p.offset for p in placed) else "exact",
-        origin=() if text is None else tuple(text.origin),
-        touched=_clamped(touched, length),
-        pre_touched=_clamped(pre_touched, pre_length),
+        origin=tuple(_origins(text.was, pre.origin, patch)),
+        touched=touched,
+        pre_touched=pre_touched,
         blob_matches=None if post is None else matches(post, diff.new_blob),
         problems=tuple(problems),
     )
 
 
-def changed(hunk: Hunk, new_line: int, old_line: int) -> tuple[list[Range], list[Range]]:
-    """Line ranges that a hunk changes in the post- and the pre-image, when it starts at these lines.
-
-    Where it only removes (or only adds), the lines around the place stand for the side
-    that has no line of its own.
-    """
-    added: list[Range] = []
-    removed: list[Range] = []
-    plus = minus = 0
-    for tag, _ in (*hunk.lines, (" ", b"")):
-        if tag == "+":
-            plus += 1
-        elif tag == "-":
-            minus += 1
+def _origins(was: Sequence[int], known: Sequence[int], patch: int) -> Iterator[int]:
+    """Origin of each line: this patch for added lines, else what was known of the line that it was."""
+    for number in was:
+        if not number:
+            yield patch
         else:
-            if plus or minus:
-                added.append((new_line, new_line + plus - 1) if plus else (new_line - 1, new_line))
-                removed.append((old_line, old_line + minus - 1) if minus else (old_line - 1, old_line))
-            new_line, old_line = new_line + plus + 1, old_line + minus + 1
-            plus = minus = 0
-    return added, removed
+            yield known[number - 1] if number <= len(known) else 0
+
+
+def compare(was: Sequence[int], before: int) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
+    """Line ranges that changed in the post- and in the pre-image.
+
+    ``was`` gives each post line's number in the pre-image (0: added), ``before`` the number
+    of lines of that.  Where a change only removes (or only adds), the lines around it stand
+    for the side that has no line of its own.
+    """
+    touched: list[Range] = []
+    pre_touched: list[Range] = []
+    line = old = 1
+    for at, number in chain(_kept(was), [(len(was) + 1, before + 1)]):
+        plus, minus = at - line, number - old
+        if plus or minus:
+            touched.append((line, at - 1) if plus else (line - 1, line))
+            pre_touched.append((old, number - 1) if minus else (old - 1, old))
+        line, old = at + 1, number + 1
+    return _clamped(touched, len(was)), _clamped(pre_touched, before)
+
+
+def _kept(was: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """(post line, pre line) of every line that stayed."""
+    return ((at, number) for at, number in enumerate(was, 1) if number)
 
 
 def _clamped(ranges: Sequence[Range], length: int) -> tuple[Range, ...]:
@@ -83,10 +93,9 @@ def fragment_image(diff: FileDiff, patch: int, problems: Sequence[Problem] = ())
         old, new = sides(hunk)
         fragments[0].append((len(pre) + 1, max(1, hunk.old_start), hunk.section))
         fragments[1].append((len(post) + 1, max(1, hunk.new_start), hunk.section))
-        added, removed = changed(hunk, len(post) + 1, len(pre) + 1)
-        # "Around" must not reach into the neighbouring hunk.
-        touched.extend(_within(added, len(post) + 1, len(post) + len(new)))
-        pre_touched.extend(_within(removed, len(pre) + 1, len(pre) + len(old)))
+        added, removed = compare(_numbered(hunk), len(old))
+        touched.extend((a + len(post), b + len(post)) for a, b in added)
+        pre_touched.extend((a + len(pre), b + len(pre)) for a, b in removed)
         origin.extend(patch if tag == "+" else 0 for tag, _ in hunk.lines if tag != "-")
         pre.extend(_ended(old))
         post.extend(_ended(new))
@@ -105,9 +114,15 @@ def fragment_image(diff: FileDiff, patch: int, problems: Sequence[Problem] = ())
     )
 
 
-def _within(ranges: Sequence[Range], first: int, last: int) -> list[Range]:
-    kept = ((max(first, a), min(b, last)) for a, b in ranges)
-    return [(a, b) for a, b in kept if a <= b]
+def _numbered(hunk: Hunk) -> list[int]:
+    """For each line that the hunk leaves, its place among the lines that it finds; 0 for an added one."""
+    numbers: list[int] = []
+    at = 0
+    for tag, _ in hunk.lines:
+        at += tag != "+"
+        if tag != "-":
+            numbers.append(at if tag == " " else 0)
+    return numbers
 
 
 def _ended(lines: list[bytes]) -> list[bytes]:

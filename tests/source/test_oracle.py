@@ -7,15 +7,14 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from source_samples import MemoryTree
 
 from patchlint.mail import read_mail
-from patchlint.model import BaseKind
 from patchlint.series import assemble
 from patchlint.source import apply_patch, blob_id
 
@@ -24,19 +23,6 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the oracle 
 HERMETIC = {
     "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ.get("PATH", ""), "LC_ALL": "C",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class MemoryTree:
-    files: Mapping[str, bytes]
-    kind: BaseKind = "head"
-    rev: str = "HEAD"
-
-    def read(self, path: str) -> bytes | None:
-        return self.files.get(path)
-
-    def blob(self, blob_id: str) -> bytes | None:
-        return None
 
 
 class Git:
