@@ -96,7 +96,10 @@ def _position(term: Terminator) -> tuple[int, ...]:
 
 
 def _walk(graph: _Graph, lines: list[int]) -> list[_Visit]:
-    """The shortest way from the entry that meets the lines in order; [] when there is none."""
+    """The shortest way from the entry that meets the lines in order; [] when it meets fewer than two.
+
+    A line that cannot be reached from the one before is a remark beside the path ("another path drops it here").
+    """
     way = [0]
     met: list[tuple[int, int]] = []
     at_line = 0
@@ -105,10 +108,12 @@ def _walk(graph: _Graph, lines: list[int]) -> list[_Visit]:
         if line not in here or line < at_line:
             found = _search(graph, way[-1], line)
             if not found:
-                return []
+                continue
             way += found
         met.append((len(way) - 1, step))
         at_line = line
+    if len(met) < min(2, len(lines)):
+        return []
     return [_Visit(block, tuple(step for at, step in met if at == index)) for index, block in enumerate(way)]
 
 

@@ -47,6 +47,11 @@ def test_a_step_on_a_branch_is_one_node() -> None:
     assert nodes[2].label == "line 110: ret"
 
 
+def test_a_remark_beside_the_path_is_not_drawn() -> None:
+    nodes = path_nodes(*review_of(SOURCE, 101, 106, 111, 113))
+    assert [node.label for node in nodes if node.step >= 0] == ["line 106", "line 111"]
+
+
 def test_a_loop_is_walked_back() -> None:
     source = "void f(void)\n{\n\twhile (more())\n\t\tif (bad())\n\t\t\tput();\n\tend();\n}\n"
     nodes = path_nodes(*review_of(source, 1, 5, 4, 6, function="f"))
