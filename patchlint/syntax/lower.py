@@ -6,10 +6,10 @@ from patchlint import ir
 from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.expressions import Context, MacroTable
 from patchlint.syntax.outline import Body
-from patchlint.syntax.repair import repairs
+from patchlint.syntax.repair import repair
 from patchlint.syntax.rewrite import Marks, rewrite
 from patchlint.syntax.statements import Statements
-from patchlint.syntax.tree import Parsed, first_error, parse_text
+from patchlint.syntax.tree import first_error, parse_text
 from patchlint.syntax.variants import Arrangement
 
 HEAD = b"int f()"
@@ -23,9 +23,11 @@ def lower_body(
     base = body.open
     rewritten = rewrite(arrangement.text, dialect)
     parsed = parse_text(HEAD + rewritten.text, base - len(HEAD))
-    if parsed.error >= 0 and (repaired := _repaired(rewritten.text, base, dialect)) is not None:
-        parsed, heads = repaired
-        rewritten.marks.heads.update(heads)
+    if parsed.error >= 0:
+        repaired = repair(rewritten.text, dialect, lambda text: first_error(HEAD + text))
+        if repaired is not None:
+            parsed = parse_text(HEAD + repaired.text, base - len(HEAD))
+            rewritten.marks.heads.update(repaired.heads)
     context = context_of(source, rewritten.marks, base, arrangement, dialect, macros, parsed.error >= 0)
     definition = parsed.root[3][0] if len(parsed.root[3]) == 1 else None
     if definition is None or definition[0] != "function_definition":
@@ -56,11 +58,3 @@ def context_of(
         macros=macros,
         tolerant=tolerant,
     )
-
-
-def _repaired(text: bytes, base: int, dialect: Dialect) -> tuple[Parsed, frozenset[int]] | None:
-    """The tree of the first repair of a body that can be read and its block heads, None when none can."""
-    for other in repairs(text, dialect):
-        if first_error(HEAD + other.text) < 0:
-            return parse_text(HEAD + other.text, base - len(HEAD)), other.heads
-    return None

@@ -10,7 +10,7 @@ from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.expressions import MacroTable
 from patchlint.syntax.fragments import CUT, Piece, Wrapped, other_wrappings, wrappings
 from patchlint.syntax.lower import HEAD, context_of
-from patchlint.syntax.repair import repairs
+from patchlint.syntax.repair import repair
 from patchlint.syntax.rewrite import Rewritten, rewrite
 from patchlint.syntax.statements import Statements
 from patchlint.syntax.tree import first_error, parse_text
@@ -47,11 +47,11 @@ def read_body(text: bytes, above: bool, below: bool, dialect: Dialect) -> Readin
             return reading
         found.append(reading)
     for reading in found[:REPAIRED]:
-        for other in repairs(reading.rewritten.text, dialect):
-            repaired = _read(reading._replace(rewritten=Rewritten(other.text, reading.rewritten.marks)))
-            if repaired.error < 0:
-                repaired.rewritten.marks.heads.update(other.heads)
-                return repaired
+        before, after = reading.before, reading.wrapped.after.encode()
+        other = repair(reading.rewritten.text, dialect, lambda body: first_error(before + body + after))  # noqa: B023
+        if other is not None:
+            reading.rewritten.marks.heads.update(other.heads)
+            return reading._replace(rewritten=Rewritten(other.text, reading.rewritten.marks), error=-1)
     return found[0]
 
 

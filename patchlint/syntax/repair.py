@@ -7,12 +7,17 @@ Like the pre-pass they keep the length and all newlines.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.lexical import BLANK
 from patchlint.syntax.rewrite import ARGS, closing, identifier
+
+ROUNDS = 2
+"""Times that all edits are tried: one may uncover what another can read."""
 
 Edit = Callable[[re.Match[bytes]], bytes]
 
@@ -24,28 +29,47 @@ class Repaired(NamedTuple):
     heads: frozenset[int]
 
 
-def repairs(text: bytes, dialect: Dialect) -> Iterator[Repaired]:
-    """Texts to try instead of one that does not parse: each repair alone, then all together."""
-    together, heads, count = text, frozenset[int](), 0
-    for pattern, edit in _EDITS:
-        alone = pattern.sub(edit, text)
-        if alone != text:
-            count += 1
-            yield Repaired(alone, frozenset())
-            together = pattern.sub(edit, together)
-    for change in (_plain_asm, lambda body: _without_words(body, dialect), _with_fields_as_values):
-        alone = change(text)
-        if alone != text:
-            count += 1
-            yield Repaired(alone, frozenset())
-            together = change(together)
-    opened = _with_statement_arguments(text)
-    if opened.text != text:
-        count += 1
-        yield opened
-        together, heads = _with_statement_arguments(together)
-    if count > 1:
-        yield Repaired(together, heads)
+def repair(text: bytes, dialect: Dialect, first_error: Callable[[bytes], int]) -> Repaired | None:
+    """Edit a text until it can be read; None when that does not succeed.
+
+    ``first_error`` tells the offset of a text's first error, -1 for none.  An edit is kept where it moves that on.
+    """
+    best, error = Repaired(text, frozenset()), first_error(text)
+    for _ in range(ROUNDS):
+        before = error
+        for change in _changes(dialect):
+            changed = change(best)
+            if changed.text == best.text:
+                continue
+            found = first_error(changed.text)
+            if found < 0:
+                return changed
+            if found > error:
+                best, error = changed, found
+        if error == before:
+            break
+    return None
+
+
+Change = Callable[[Repaired], Repaired]
+
+
+def _changes(dialect: Dialect) -> tuple[Change, ...]:
+    """All edits, cheap and sure ones first."""
+    words = _Change(lambda text: _without_words(text, dialect))
+    return (*_BY_PATTERN, _Change(_plain_asm), words, _Change(_with_fields_as_values), _with_statement_arguments)
+
+
+class _Change:
+    """An edit of the text alone."""
+
+    __slots__ = ("edit",)
+
+    def __init__(self, edit: Callable[[bytes], bytes]) -> None:
+        self.edit = edit
+
+    def __call__(self, body: Repaired) -> Repaired:
+        return body._replace(text=self.edit(body.text))
 
 
 # ------------------------------------------------------------------ edits by pattern
@@ -113,35 +137,41 @@ _EDITS: tuple[tuple[re.Pattern[bytes], Edit], ...] = (
 )
 
 
+_BY_PATTERN = tuple(_Change(partial(pattern.sub, edit)) for pattern, edit in _EDITS)
+
 # ------------------------------------------------------------------ edits that need to count brackets
 
 _ASM = re.compile(rb"\b(?:asm|__asm__|__asm)\b(?:\s++(?:volatile|__volatile__|__volatile|inline|goto))*+\s*+(?=\()")
-_ELEMENT = re.compile(rb"(?<=[:,])\s*+[A-Za-z_]\w*+\s*+(?=[:,)]|\Z),?")
+_ELEMENT = re.compile(rb"(?<=[:,)\"])\s*+[A-Za-z_]\w*+(?:\s*+" + ARGS + rb")?\s*+(?=[:,)]|\Z),?")
+_LABELS = 4
+"""The section of an asm statement that holds labels, counted from its template (0)."""
 
 
 def _plain_asm(text: bytes) -> bytes:
-    """Leave of an asm statement its operands: macros make up templates and constraint lists."""
+    """Leave of an asm statement its operands and labels: macros make up templates and constraint lists."""
     out = bytearray(text)
     for match in _ASM.finditer(text):
-        opened = match.end()
-        end = closing(text, opened) - 1
-        colon = _at_depth(text, opened, end, b":")
-        template = text[opened + 1 : colon]
+        end = closing(text, match.end()) - 1
+        colons = _at_depth(text, match.end(), end, b":")
+        template = text[match.end() + 1 : colons[0]]
         if len(template) >= 2:
-            out[opened + 1 : colon] = b'""' + template[2:].translate(BLANK)
-        operands = _ELEMENT.sub(lambda found: found[0].translate(BLANK), text[colon:end])
-        out[colon:end] = re.sub(rb",(?=\s*+(?::|\Z))", b" ", operands)
+            out[match.end() + 1 : colons[0]] = b'""' + template[2:].translate(BLANK)
+        for start, stop in list(pairwise(colons))[: _LABELS - 1]:
+            operands = _ELEMENT.sub(lambda found: found[0].translate(BLANK), text[start:stop])
+            out[start:stop] = re.sub(rb",(?=\s*+\Z)", b" ", operands)
     return bytes(out)
 
 
-def _at_depth(text: bytes, opened: int, end: int, marks: bytes) -> int:
-    """Offset of the first of some marks directly inside the bracket at ``opened``, else ``end``."""
+def _at_depth(text: bytes, opened: int, end: int, mark: bytes) -> list[int]:
+    """Offsets of a mark directly inside the bracket at ``opened``, and ``end``."""
+    found: list[int] = []
     depth = 0
     for at in range(opened, end):
-        depth += (text[at] in b"([{") - (text[at] in b")]}")
-        if depth == 1 and text[at] in marks:
-            return at
-    return end
+        byte = text[at]
+        depth += (byte in b"([{") - (byte in b")]}")
+        if depth == 1 and byte == mark[0]:
+            found.append(at)
+    return [*found, end]
 
 
 def _without_words(text: bytes, dialect: Dialect) -> bytes:
@@ -173,10 +203,11 @@ _STATEMENT = re.compile(rb"\s*+(?:(?:if|for|while|do|switch|return|goto|break|co
 _CONTROL = frozenset([b"if", b"for", b"while", b"switch", b"return", b"sizeof"])
 
 
-def _with_statement_arguments(text: bytes) -> Repaired:
+def _with_statement_arguments(body: Repaired) -> Repaired:
     """``DEBUG(if (x) f();)`` becomes a block, ``ASSERT(x, return y)`` and ``WAIT(n, if (x) break;)`` loop heads."""
+    text = body.text
     out = bytearray(text)
-    heads: set[int] = set()
+    heads = set(body.heads)
     for match in _CALLED.finditer(text):
         start, end = match.span(1)
         opened = match.end()
@@ -199,20 +230,9 @@ def _with_statement_arguments(text: bytes) -> Repaired:
 def _statement_argument(text: bytes, opened: int, closed: int) -> int:
     """Offset of the bracket or comma before an argument that is a statement, -1 when none is."""
     at = opened
-    while at < closed:
-        following = _at_depth(text, opened, closed, b",") if at == opened else _next_comma(text, at, closed)
+    for following in _at_depth(text, opened, closed, b","):
         argument = text[at + 1 : following]
         if _STATEMENT.match(argument) or b";" in argument:
             return at
         at = following
     return -1
-
-
-def _next_comma(text: bytes, comma: int, closed: int) -> int:
-    """Offset of the next comma at the level of ``comma``, else ``closed``."""
-    depth = 0
-    for at in range(comma + 1, closed):
-        depth += (text[at] in b"([{") - (text[at] in b")]}")
-        if not depth and text[at] == 44:
-            return at
-    return closed

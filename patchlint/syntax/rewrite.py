@@ -174,7 +174,7 @@ class _Rewriter:
         args = ""
         if word in self.dialect.attribute_calls:
             bracket = _BRACKET.match(self.text, end)
-            if bracket is None:
+            if bracket is None or self._in_expression(start):
                 return
             end = closing(self.text, bracket.end())
             args = self.text[bracket.end() + 1 : end - 1].decode("latin-1").strip()
@@ -184,6 +184,11 @@ class _Rewriter:
             self.out[start:end] = self.text[start:end].translate(BLANK)
         if word in self.dialect.kept:
             self.marks.attributes.append(Attribute(word, args, start))
+
+    def _in_expression(self, start: int) -> bool:
+        """Whether a word stands where a value is wanted: it cannot be an attribute then."""
+        last = last_code(self.text, start)
+        return last >= 0 and self.text[last] in b"(!&|=?<>+-"
 
     def _type(self, match: re.Match[bytes]) -> None:
         """Make a type given as a macro's argument one identifier."""

@@ -181,6 +181,10 @@ class Unit:
             known = self._functions[head] = self._lower(head)
         return known
 
+    def texts(self, head: Head) -> tuple[bytes, ...]:
+        """The text of each variant of a function's body, comments, strings and directives blanked."""
+        return tuple(arrangement.text for arrangement in self._arrange(self._parts[head].body).kept)
+
     def _lower(self, head: Head) -> ir.Function:
         body, text, piece = self._parts[head]
         arranged = self._arrange(body)
