@@ -41,6 +41,7 @@ COMMANDS: dict[str, Entry] = {
     "hook": Entry("patchlint.cli.hook:hook", "The git send-email pre-send check."),
     "b4-check": Entry("patchlint.cli.b4:check", "Review one mail for b4 prep --check."),
     "b4-review": Entry("patchlint.cli.b4:review", "Review for b4 review, as its JSON."),
+    "nipa": Entry("patchlint.cli.nipa:nipa", "Review HEAD as a test of netdev's NIPA."),
     "github-range": Entry("patchlint.cli.github:github_range", "Find the commits that a GitHub event brings."),
     "config": Entry("patchlint.cli.config:config", "Show the settings that config files make."),
     "completion": Entry("patchlint.cli.completion:completion", "Print the completion script of a shell."),
