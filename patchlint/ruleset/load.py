@@ -11,7 +11,7 @@ from types import MappingProxyType
 from patchlint.ruleset.book import SECTIONS, Book, write_book
 from patchlint.ruleset.models import Models
 from patchlint.ruleset.rule import Rule, gather, plain_rule, read_rule, rule_from
-from patchlint.ruleset.source import RuleFile, all_rows
+from patchlint.ruleset.source import RuleFile, read_tables, rows_of
 
 FORMAT = 1
 """Counts up whenever the kept form of a rule set changes its meaning."""
@@ -45,18 +45,19 @@ def digest_of(files: Iterable[RuleFile]) -> str:
 def load(files: Sequence[RuleFile]) -> Ruleset:
     """Read and check all files; raises PatchlintError with file and line at the first thing that is wrong.
 
-    A file is a model file when its folder is called ``models``, else it holds one rule.  The user's files go last:
-    what they say of a rule id, a family or a name replaces what the built-in files say.
+    A file that holds tables only is a model file, any other holds one rule.  The user's files go last: what they say
+    of a rule id, a family or a name replaces what the built-in files say.
     """
     ordered = sorted((file for file in files if not _is_foreign(file)), key=lambda file: file.extra)
-    models = [file for file in ordered if is_model(file)]
-    rules = gather((read_rule(file), file.extra) for file in ordered if not is_model(file))
-    return Ruleset(MappingProxyType(rules), Models(write_book(all_rows(models))), digest_of(files))
+    read = [(file, read_tables(file)) for file in ordered]
+    models = [(file, tables) for file, tables in read if _is_model(tables)]
+    rules = gather((read_rule(file, tables), file.extra) for file, tables in read if not _is_model(tables))
+    rows = (row for file, tables in models for row in rows_of(file, tables))
+    return Ruleset(MappingProxyType(rules), Models(write_book(rows)), digest_of(files))
 
 
-def is_model(file: RuleFile) -> bool:
-    """Whether the file holds models (a folder called ``models`` is in its name)."""
-    return "models" in file.name.replace("\\", "/").split("/")[:-1]
+def _is_model(tables: Mapping[str, object]) -> bool:
+    return all(isinstance(value, dict | list) for value in tables.values())
 
 
 def _is_foreign(file: RuleFile) -> bool:

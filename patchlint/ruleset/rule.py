@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from patchlint.model import CONFIDENCES, SEVERITIES, Confidence, PatchlintError, Severity
-from patchlint.ruleset.source import Row, RuleFile, read_tables
+from patchlint.ruleset.source import Row, RuleFile
 
 Parameter: TypeAlias = str | int | bool | tuple[str, ...]
 
@@ -50,9 +50,9 @@ _LISTS = ("faults", "kinds", "references", "limits")
 _KEYS = (*_TEXTS, *_LISTS, "parameters")
 
 
-def read_rule(file: RuleFile) -> Rule:
-    """The rule of one file; raises PatchlintError naming file and line."""
-    row = Row("rule", read_tables(file), file, 0)
+def read_rule(file: RuleFile, tables: Mapping[str, object]) -> Rule:
+    """The rule that a file's TOML holds; raises PatchlintError naming file and line."""
+    row = Row("rule", tables, file, 0)
     for key in row.values:
         if key not in _KEYS:
             raise _wrong(row, f"unknown key '{key}' (known: {', '.join(_KEYS)})", key)

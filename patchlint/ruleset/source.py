@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from patchlint.model import PatchlintError
@@ -62,9 +62,8 @@ def read_tables(file: RuleFile) -> Mapping[str, object]:
         raise PatchlintError(f"{file.name}:{max(line, 1)}: not TOML: {what}") from None
 
 
-def read_rows(file: RuleFile) -> Iterator[Row]:
+def rows_of(file: RuleFile, tables: Mapping[str, object]) -> Iterator[Row]:
     """All tables of a model file in order of kind, each with its line."""
-    tables = read_tables(file)
     lines = _header_lines(file)
     for table, value in tables.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
@@ -95,8 +94,3 @@ def _header_lines(file: RuleFile) -> dict[str, list[int]]:
         if header:
             found.setdefault(header[1].replace('"', ""), []).append(number)
     return found
-
-
-def all_rows(files: Iterable[RuleFile]) -> list[Row]:
-    """The tables of several files, in the order given."""
-    return [row for file in files for row in read_rows(file)]
