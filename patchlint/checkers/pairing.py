@@ -246,7 +246,7 @@ def _underflow(
         steps = (step(ctx, event.since, f"{held.label} opened by {opened.call}()"), *decisions(ctx, path, event.since),
                  step(ctx, pos, f"closed by {event.name}()"))  # fmt: skip
         yield FunctionFault(
-            "pairing", "flavour", family.kind, pos, opened.subject or opened.call,
+            "pairing", "mismatch", family.kind, pos, opened.subject or opened.call,
             f"{held.label} opened by {opened.call}() is closed by {event.name}()", steps, "high",
             f"{held.name}|{event.name}",
         )  # fmt: skip

@@ -44,9 +44,9 @@ class TreeKnowledge:
     def callback(self, site: Site, state: State) -> str:
         """The field of an operations table of the same file in which the function is stored."""
         for table in site.view.unit.tables:
-            for field, function, _ in table.entries:
-                if function == site.head.name:
-                    return field
+            for entry in table.entries:
+                if entry.function == site.head.name:
+                    return entry.field
         return ""
 
     # ----------------------------------------------------------- surroundings
