@@ -186,7 +186,7 @@ def _review(desk: Desk, series: Series, tree: Tree | None) -> Review:
         path for patch in series.patches for diff in patch.files for path in (diff.old_path, diff.new_path) if path
     )
     index = desk.index(tree)
-    knowledge = TreeKnowledge(index, desk.ruleset.models, paths)
+    knowledge = TreeKnowledge(index, desk.ruleset, paths, tree.read if tree is not None else None)
     review = review_series(series, tree, desk.ruleset, knowledge)
     notes = review.notes
     if tree is None:
@@ -259,7 +259,8 @@ def _review_one(desk: Desk, file: SourceFile) -> FileReview:
     if isinstance(data, NotAnalysed):
         return FileReview((), (data,), 0, 0, {})
     view = View(file.name, data)
-    knowledge = TreeKnowledge(desk.index(desk.tree), desk.ruleset.models, frozenset({file.name}))
+    read = desk.tree.read if desk.tree is not None else None
+    knowledge = TreeKnowledge(desk.index(desk.tree), desk.ruleset, frozenset({file.name}), read)
     return review_file(view, desk.ruleset, knowledge)
 
 

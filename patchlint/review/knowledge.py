@@ -2,40 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from patchlint.callgraph import FileScan, TreeIndex
+from patchlint.callgraph import FileScan, TreeCallees, TreeIndex
 from patchlint.checkers.series import Symbol
+from patchlint.checkers.tree_view import Snapshot
 from patchlint.dataflow import Callees
 from patchlint.review.functions import Site
-from patchlint.review.timeline import State
-from patchlint.ruleset import Models
+from patchlint.review.timeline import State, View, Views
+from patchlint.ruleset import Ruleset
 
 _MOST_FILES = 60
 """Files outside the series that are read to check the callers of one changed function."""
 
 
 class TreeKnowledge:
-    """:class:`patchlint.review.examine.Knowledge` and :class:`patchlint.checkers.series.Surroundings` of one series.
+    """All that a review asks about callees, callers and other files, state by state.
 
-    Without a tree the index knows only the files that the states hold.
+    Without a tree (``read`` is None) it knows only the files that the states hold.
     """
 
-    def __init__(self, index: TreeIndex, models: Models, paths: frozenset[str]) -> None:
-        self._tree = index.with_overlay(dict.fromkeys(paths))
-        self._models = models
+    def __init__(
+        self,
+        index: TreeIndex,
+        ruleset: Ruleset,
+        paths: frozenset[str],
+        read: Callable[[str], bytes | None] | None,
+    ) -> None:
+        self._paths = paths
+        self._read = read
+        self._views = Views()
+        self._outside = index.with_overlay(dict.fromkeys(paths))
+        self._base = TreeCallees(ruleset.models, index, ruleset.digest)
+        self._states: dict[int, tuple[State, TreeCallees]] = {}
+
+    # -------------------------------------------------------------- in a state
 
     def callees(self, path: str, state: State) -> Callees:
         """What the names that ``path`` mentions do in this state."""
-        return self._models
+        return self._within(state).within(path)
 
-    def callers(self, name: str) -> Iterator[tuple[str, str]]:
-        """(path, function) of each call of a function outside the series' files."""
-        seen: set[tuple[str, str]] = set()
-        for site in self._tree.callers(name):
-            if site.function and (place := (site.file, site.function)) not in seen:
-                seen.add(place)
-                yield place
+    def snapshot(self, state: State) -> Snapshot:
+        """The whole tree in this state, for rules that span functions."""
+        return Snapshot(state, self._within(state).index, self.load, self._read is not None)
+
+    def _within(self, state: State) -> TreeCallees:
+        """Summaries in this state, worked out once: states are told apart by identity and kept alive here."""
+        known = self._states.get(id(state))
+        if known is None:
+            files: dict[str, bytes | None] = dict.fromkeys(self._paths)
+            files.update({path: b"\n".join(view.source for view in group) for path, group in state.items()})
+            known = self._states[id(state)] = state, self._base.with_overlay(files)
+        return known[1]
 
     def held_by_callers(self, site: Site, state: State) -> frozenset[str]:
         """Families that every known caller holds around its call."""
@@ -43,22 +61,32 @@ class TreeKnowledge:
 
     def callback(self, site: Site, state: State) -> str:
         """The field of an operations table of the same file in which the function is stored."""
-        for table in site.view.unit.tables:
-            for entry in table.entries:
-                if entry.function == site.head.name:
-                    return entry.field
-        return ""
+        name = site.head.name
+        fields = (
+            entry.field for table in site.view.unit.tables for entry in table.entries if entry.function == name
+        )
+        return next(fields, "")
 
-    # ----------------------------------------------------------- surroundings
+    # -------------------------------------------------- outside of the series
+
+    def load(self, path: str) -> View | None:
+        """A file of the tree that the series does not touch."""
+        source = self._read(path) if self._read is not None else None
+        return None if source is None else self._views.view(path, source)
+
+    def callers(self, name: str) -> Iterator[tuple[str, str]]:
+        """(path, function) of each call of a function outside the series' files."""
+        places = ((site.file, site.function) for site in self._outside.callers(name) if site.function)
+        yield from dict.fromkeys(places)
 
     def defines(self, symbol: Symbol) -> bool:
         """Whether a file outside the series defines the symbol; a mere mention of a word counts as well."""
         if symbol.kind in ("function", "macro"):
-            return bool(self._tree.definitions(symbol.name))
-        return bool(self._tree.files_with_word(symbol.name))
+            return bool(self._outside.definitions(symbol.name))
+        return bool(self._outside.files_with_word(symbol.name))
 
     def callers_of(self, symbol: Symbol) -> Sequence[FileScan]:
         """Files outside the series that call the function and have none of that name of their own."""
-        paths = dict.fromkeys(site.file for site in self._tree.callers(symbol.name, limit=_MOST_FILES))
-        scans = (self._tree.scan(path) for path in paths)
+        paths = dict.fromkeys(site.file for site in self._outside.callers(symbol.name, limit=_MOST_FILES))
+        scans = (self._outside.scan(path) for path in paths)
         return [scan for scan in scans if scan is not None and not scan.defined(symbol.name)]

@@ -16,10 +16,12 @@ from patchlint.model import (
     Review,
     Series,
 )
-from patchlint.review.examine import Examiner, Knowledge
+from patchlint.review.examine import Examiner
 from patchlint.review.excerpts import excerpts
 from patchlint.review.history import FunctionHistory
+from patchlint.review.knowledge import TreeKnowledge
 from patchlint.review.selection import order_findings
+from patchlint.review.spanning import spanning_findings
 from patchlint.review.symbols import symbol_findings
 from patchlint.review.timeline import Stage, Views, stages
 from patchlint.review.verdicts import fingerprint
@@ -27,7 +29,7 @@ from patchlint.ruleset import Ruleset
 from patchlint.source import TreeReader
 
 
-def review_series(series: Series, reader: TreeReader | None, ruleset: Ruleset, knowledge: Knowledge) -> Review:
+def review_series(series: Series, reader: TreeReader | None, ruleset: Ruleset, knowledge: TreeKnowledge) -> Review:
     """All findings of a series, none filtered; see :func:`patchlint.review.choose_findings`."""
     views = Views()
     examiner = Examiner(ruleset, knowledge)
@@ -36,6 +38,7 @@ def review_series(series: Series, reader: TreeReader | None, ruleset: Ruleset, k
     found = (
         *_mail_findings(series, timeline, ruleset),
         *symbol_findings(timeline, ruleset, knowledge),
+        *spanning_findings(timeline, ruleset, knowledge),
         *verdicts.findings,
     )
     findings = order_findings(replace(finding, fingerprint=fingerprint(finding)) for finding in found)

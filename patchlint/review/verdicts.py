@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from patchlint.model import Finding
+from patchlint.model import Finding, Verdict
 
 FindingKey = tuple[str, str]
 """Rule and key of a finding."""
@@ -46,12 +46,17 @@ def judge(changes: Sequence[Change]) -> list[Finding]:
 
 
 def _follow(key: FindingKey, changes: Sequence[Change]) -> Iterable[Finding]:
-    """The life of one key: opened by the patch after which it is new, closed by the one after which it is gone."""
+    """The life of one key: opened by the patch after which it is new, closed by the one after which it is gone.
+
+    What the base has, one patch hides and a later one brings back is as old as the base.
+    """
     opened: Finding | None = None
+    old = bool(changes) and key in changes[0].before
     for change in changes:
         before, after = change.before.get(key), change.after.get(key)
         if after is not None and before is None and opened is None:
-            opened = replace(after, patch=change.patch, verdict="exposed" if change.elsewhere else "introduced")
+            fresh: Verdict = "exposed" if change.elsewhere else "introduced"
+            opened = replace(after, patch=change.patch, verdict="preexisting" if old else fresh)
         elif before is not None and opened is None:
             opened = replace(after or before, patch=change.patch, verdict="preexisting")
         if opened is not None and before is not None and after is None:
