@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from patchlint.callgraph.scan import CallSite, Definition, FileScan
+from patchlint.callgraph.words import NOT_CODE
 from patchlint.ir import Function
 from patchlint.syntax import parse
 
@@ -61,9 +62,14 @@ def _macros_of(scan: FileScan, calls: tuple[CallSite, ...]) -> bytes:
     return b"".join(texts.values())
 
 
+def _uncommented(match: re.Match[bytes]) -> bytes:
+    return b" " if match[0].startswith(b"/") else match[0]
+
+
 def _cut_macro(scan: FileScan, found: Definition) -> Body | None:
     """A macro as a function of pointers: what it does with an argument is what the function does."""
-    text = _SEVERAL.sub(b" ", scan.code[found.start : found.end]).strip()
+    text = NOT_CODE.sub(_uncommented, scan.source[found.start : found.end])
+    text = _SEVERAL.sub(b" ", text).strip()
     match = _MACRO.match(text)
     if match is None:
         return None
@@ -71,11 +77,12 @@ def _cut_macro(scan: FileScan, found: Definition) -> Body | None:
     if match[2] is None:
         return Body(b"", found.name, rest.decode("ascii")) if _NAME.fullmatch(rest) else None
     params = [param.strip() for param in match[2].split(b",") if param.strip()]
+    if params and params[-1].endswith(b"..."):
+        named = params[-1][:-3].strip() or b"__VA_ARGS__"
+        params[-1] = b"__VA_ARGS__"
+        rest = re.sub(rb"(?:##[ \t]*)?\b" + named + rb"\b", b"__VA_ARGS__", rest)
     if b"#" in rest or not rest or not all(_NAME.fullmatch(param) for param in params):
         return None
-    # Strings were blanked with the comments; the parser wants the real text.
-    source = _SEVERAL.sub(b" ", scan.source[found.start : found.end]).strip()
-    rest = source[len(_MACRO.match(source)[0]) :].strip() if _MACRO.match(source) else rest  # type: ignore[index]
     statement = rest if rest.startswith((b"do ", b"do{", b"{", b"if ", b"for ", b"while ")) else b"return " + rest
     arguments = b", ".join(b"void *" + param for param in params) or b"void"
     text = b"static void *%s(%s)\n{\n\t%s;\n}\n" % (match[1], arguments, statement)

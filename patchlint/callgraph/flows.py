@@ -31,7 +31,7 @@ from patchlint.ir import (
     Unary,
 )
 
-VERSION = 1
+VERSION = 3
 """Raised when the meaning of the facts changes."""
 
 _ROUNDS = 5
@@ -40,14 +40,24 @@ _LOOKS_THROUGH = frozenset(("value", "interior", "steal", "err_ptr", "assert", "
 _STORES = frozenset(("store", "exchange"))
 
 
+Passing = tuple[str, int]
+"""A call by name, and the number of the argument from 0."""
+_Borne = set[tuple[int, Passing | None]]
+"""Parameters that a value may be; with a call, if that gives its argument back."""
+
+
 class ParamFlow(NamedTuple):
     """Where one parameter goes."""
 
     kept: str = ""
     """Why it may be kept whatever the callees do: "stored", "indirect call", ... ("" for no reason)."""
     returned: bool = False
-    passed: tuple[tuple[str, int], ...] = ()
-    """Calls that get it: (name, argument from 0)."""
+    passed: tuple[Passing, ...] = ()
+    """Calls that get it."""
+    stored_results: tuple[Passing, ...] = ()
+    """Of these, calls whose result is kept: it is kept with it if they give the argument back."""
+    returned_results: tuple[Passing, ...] = ()
+    """Of these, calls whose result is returned."""
 
 
 class SureCall(NamedTuple):
@@ -62,7 +72,9 @@ class Flow(NamedTuple):
 
     params: tuple[ParamFlow, ...]
     returns_param: int = -1
-    """The parameter that every return gives back."""
+    """The parameter that every return gives back, itself or as a pointer into it."""
+    variadic: bool = False
+    """The last parameter stands for all further arguments."""
     sure: tuple[SureCall, ...] = ()
     called: tuple[str, ...] = ()
     """Every name called anywhere; "" when there is a call through a pointer or unreadable text."""
@@ -75,10 +87,14 @@ def encode(flow: Flow) -> str:
 
 def decode(text: str) -> Flow:
     """Facts from JSON. Raises ValueError or TypeError for text that :func:`encode` did not make."""
-    params, returns_param, sure, called = json.loads(text)
+    params, returns_param, variadic, sure, called = json.loads(text)
     return Flow(
-        tuple(ParamFlow(kept, returned, tuple((name, at) for name, at in passed)) for kept, returned, passed in params),
+        tuple(
+            ParamFlow(kept, returned, *(tuple((name, at) for name, at in calls) for calls in lists))
+            for kept, returned, *lists in params
+        ),
         returns_param,
+        variadic,
         tuple(SureCall(name, tuple(args)) for name, args in sure),
         tuple(called),
     )
@@ -91,7 +107,8 @@ def flow_of(function: Function, callees: Callees) -> Flow:
     returned = {flow.returns_param for flow in found}
     sure = [call for call in found[0].sure if all(call in flow.sure for flow in found[1:])] if found else []
     called = sorted({name for flow in found for name in flow.called})
-    return Flow(params, returned.pop() if len(returned) == 1 else -1, tuple(sure), tuple(called))
+    variadic = bool(function.params) and function.params[-1].name == "__VA_ARGS__"
+    return Flow(params, returned.pop() if len(returned) == 1 else -1, variadic, tuple(sure), tuple(called))
 
 
 def transparent(name: str) -> int:
@@ -101,9 +118,12 @@ def transparent(name: str) -> int:
 
 def _join(flows: Iterable[ParamFlow]) -> ParamFlow:
     every = tuple(flows)
-    passed = dict.fromkeys(one for flow in every for one in flow.passed)
     return ParamFlow(
-        next((flow.kept for flow in every if flow.kept), ""), any(flow.returned for flow in every), tuple(passed)
+        next((flow.kept for flow in every if flow.kept), ""),
+        any(flow.returned for flow in every),
+        tuple(dict.fromkeys(one for flow in every for one in flow.passed)),
+        tuple(dict.fromkeys(one for flow in every for one in flow.stored_results)),
+        tuple(dict.fromkeys(one for flow in every for one in flow.returned_results)),
     )
 
 
@@ -114,13 +134,16 @@ class _Reader:
         self.cfg = cfg
         self.callees = callees
         self.params = function.params
+        self.gives_pointer = function.return_pointer > 0
         self.index = {param.name: at for at, param in enumerate(function.params) if param.name}
-        self.bearers: dict[str, set[int]] = {name: {at} for name, at in self.index.items()}
+        self.bearers: dict[str, _Borne] = {name: {(at, None)} for name, at in self.index.items()}
         self.locals = set(self.index)
         self.pointers = {param.name for param in function.params if param.pointer}
         self.kept: dict[int, str] = {}
         self.returned: set[int] = set()
-        self.passed: dict[int, dict[tuple[str, int], None]] = {}
+        self.passed: dict[int, dict[Passing, None]] = {}
+        self.stored_results: dict[int, dict[Passing, None]] = {}
+        self.returned_results: dict[int, dict[Passing, None]] = {}
         self.called: set[str] = set()
         self.assigned: set[str] = set()
 
@@ -137,10 +160,16 @@ class _Reader:
             self._look(expr)
         returns = self._returns()
         params = tuple(
-            ParamFlow(self.kept.get(at, ""), at in self.returned, tuple(self.passed.get(at, ())))
+            ParamFlow(
+                self.kept.get(at, ""),
+                at in self.returned,
+                tuple(self.passed.get(at, ())),
+                tuple(self.stored_results.get(at, ())),
+                tuple(self.returned_results.get(at, ())),
+            )
             for at in range(len(self.params))
         )
-        return Flow(params, returns, tuple(self._sure()), tuple(sorted(self.called)))
+        return Flow(params, returns, False, tuple(self._sure()), tuple(sorted(self.called)))
 
     # ------------------------------------------------------------ expressions
 
@@ -170,7 +199,7 @@ class _Reader:
                 if found:
                     self.bearers.setdefault(node.target.id, set()).update(found)
 
-    def borne(self, expr: Expr, pointer: bool = True) -> set[int]:
+    def borne(self, expr: Expr, pointer: bool = True) -> _Borne:
         """Parameters that the value of ``expr`` may be, or may point into. ``pointer``: the value is used as one."""
         match expr:
             case Name(name, _):
@@ -191,7 +220,7 @@ class _Reader:
                 return self._result(expr) if pointer else set()
         return set()
 
-    def _inside(self, place: Expr) -> set[int]:
+    def _inside(self, place: Expr) -> _Borne:
         """Parameters that the address of ``place`` points into."""
         while True:
             match place:
@@ -204,7 +233,7 @@ class _Reader:
                 case _:
                     return set()
 
-    def _result(self, call: Call) -> set[int]:
+    def _result(self, call: Call) -> _Borne:
         """Parameters that a call may give back."""
         macro = self.callees.macro(call.name) if call.name else None
         if macro is not None:
@@ -214,7 +243,9 @@ class _Reader:
         if summary is not None:
             at = summary.returns_arg
             return self.borne(call.args[at]) if 0 <= at < len(call.args) else set()
-        return set().union(*(self.borne(arg) for arg in call.args))
+        if not call.name or call.name in self.locals:
+            return set()  # a call through a pointer keeps them already
+        return {(param, (call.name, at)) for at, arg in enumerate(call.args) for param, _ in self.borne(arg)}
 
     # ------------------------------------------------------------------- uses
 
@@ -247,12 +278,22 @@ class _Reader:
             elif indirect:
                 self._keep(found, "indirect call")
             else:
-                for param in found:
+                for param, _ in found:
                     self.passed.setdefault(param, {})[call.name, at] = None
 
-    def _keep(self, params: Iterable[int], why: str) -> None:
-        for param in params:
-            self.kept.setdefault(param, why)
+    def _keep(self, borne: _Borne, why: str) -> None:
+        for param, call in borne:
+            if call is None:
+                self.kept.setdefault(param, why)
+            else:
+                self.stored_results.setdefault(param, {})[call] = None
+
+    def _give_back(self, borne: _Borne) -> None:
+        for param, call in borne:
+            if call is None:
+                self.returned.add(param)
+            else:
+                self.returned_results.setdefault(param, {})[call] = None
 
     # ---------------------------------------------------------------- results
 
@@ -265,11 +306,27 @@ class _Reader:
                     self._keep(self.bearers.get(op.var, set()), "scope end")
             if isinstance(block.term, Leave):
                 value = block.term.value
-                borne = self.borne(value) if value is not None else set()
-                self.returned |= borne
-                plain = isinstance(value, Name) and value.id in self.index and value.id not in self.assigned
-                found.add(self.index[value.id] if isinstance(value, Name) and plain else -1)
+                borne = self.borne(value) if value is not None and self.gives_pointer else set()
+                self._give_back(borne)
+                found.add(self._derived(value) if value is not None and borne else -1)
         return found.pop() if len(found) == 1 else -1
+
+    def _derived(self, value: Expr) -> int:
+        """The parameter that ``value`` is, or points into, on every path; -1 for none."""
+        match value:
+            case Name(name, _):
+                return self.index[name] if name in self.index and name not in self.assigned else -1
+            case Cast(_, operand, _):
+                return self._derived(operand)
+            case Unary("&", Member(base, _, True, _), _):
+                return self._derived(base)
+            case Unary("&", Member(base, _, False, _), _):
+                return self._derived(Unary("&", base, value.pos))
+            case Call(name, _, args, _, _):
+                macro = self.callees.macro(name) if name else None
+                if macro is not None and macro.acts in _LOOKS_THROUGH and 0 <= macro.arg < len(args):
+                    return self._derived(args[macro.arg])
+        return -1
 
     def _sure(self) -> Iterator[SureCall]:
         """Calls in the straight line from the entry to the first branch, its test included."""

@@ -12,7 +12,7 @@ from hashlib import sha1
 from typing import NamedTuple
 
 from patchlint.callgraph.bodies import cut, read
-from patchlint.callgraph.flows import VERSION, Flow, decode, encode, flow_of
+from patchlint.callgraph.flows import VERSION, Flow, ParamFlow, decode, encode, flow_of
 from patchlint.callgraph.index import TreeIndex
 from patchlint.callgraph.scan import Definition
 from patchlint.effects import Cleanup, Family, GuardClass, Loop, Macro, Summary
@@ -127,10 +127,12 @@ class TreeCallees:
             return None
         first = found[0].definition
         returns = {flow.returns_param for flow in flows}
+        given_back = returns.pop() if len(returns) == 1 else -1
+        count = min(len(flow.params) for flow in flows)
         return Summary(
             name=name,
-            args=tuple(self._argument(name, file, at) for at in range(min(len(flow.params) for flow in flows))),
-            returns_arg=returns.pop() if len(returns) == 1 else -1,
+            args=tuple(self._argument(name, file, at, given_back) for at in range(count)),
+            returns_arg=given_back,
             never_returns=all(callee.never_returns for callee in found),
             sleeps=self.sleeps(name, file),
             origin="body",
@@ -143,7 +145,10 @@ class TreeCallees:
             found = self._infer(callee.alias, callee.definition.file, depth + 1)
         return found._replace(name=name) if found is not None else None
 
-    def _argument(self, name: str, file: str, at: int) -> str:
+    def _argument(self, name: str, file: str, at: int, given_back: int) -> str:
+        # A result that points into the argument would be taken for another thing: leave it open what becomes of it.
+        if at != given_back and self._gives_back(name, file, at):
+            return "unknown"
         return "borrow" if self.borrows(name, file, at) else "unknown"
 
     def borrows(self, name: str, file: str, at: int) -> bool:
@@ -175,10 +180,10 @@ class TreeCallees:
             seen.add(node)
             bodies.add(node[:2])
             flow = one.flow
-            if self._borrows.get(node) is False or flow is None or index >= len(flow.params):
+            param = _parameter(flow, index) if flow is not None else None
+            if self._borrows.get(node) is False or param is None or param.kept:
                 return None
-            param = flow.params[index]
-            if param.kept or (param.returned and flow.returns_param != index):
+            if any(self._gives_back(name, one.definition.file, at) for name, at in param.stored_results):
                 return None
             for name, argument in param.passed:
                 judged = self._modelled(name, argument)
@@ -190,6 +195,20 @@ class TreeCallees:
                         return None
                     work.extend((each, argument, depth + 1) for each in further)
         return seen
+
+    def _gives_back(self, name: str, file: str, at: int, depth: int = 0) -> bool:
+        """Whether the result of a call may be, or point into, its argument; unknown counts as yes."""
+        callees = self.callees(name, file)
+        if not callees or depth > MAX_DEPTH:
+            return True
+        for callee in callees:
+            param = _parameter(callee.flow, at) if callee.flow is not None else None
+            if param is None or param.returned:
+                return True
+            inner = callee.definition.file
+            if any(self._gives_back(called, inner, arg, depth + 1) for called, arg in param.returned_results):
+                return True
+        return False
 
     def _modelled(self, name: str, at: int) -> bool | None:
         """Whether a modelled call borrows its argument; None when there is no model."""
@@ -251,6 +270,13 @@ def gfp_sleeps(sleeps: str, args: tuple[str, ...]) -> str:
     if text in _ATOMIC_GFP:
         return "no"
     return "yes" if text.split(" ")[0] in _SLEEPING_GFP else "unknown"
+
+
+def _parameter(flow: Flow, at: int) -> ParamFlow | None:
+    """The flow of an argument; None when there is no parameter for it."""
+    if at < len(flow.params):
+        return flow.params[at]
+    return flow.params[-1] if flow.variadic and flow.params else None
 
 
 def _node(callee: _Callee, at: int) -> _Node:
