@@ -1,6 +1,7 @@
 """The hook under the real ``git send-email`` with a fake sendmail, and called as git from 2.41 on calls it."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -301,3 +302,9 @@ class TestInstalling:
     def test_outside_of_a_repository_is_one_line(self, sender: Sender) -> None:
         done = run(PATCHLINT, "hook", "install", "--repo", sender.home, cwd=sender.home, env=sender.tree.env, status=2)
         assert done.stderr == f"patchlint: {sender.home}: not in a git repository\n"
+
+
+def test_a_call_before_the_last_does_not_load_the_pipeline() -> None:
+    script = "import sys, patchlint.cli.hook; print('patchlint.driver' in sys.modules, 'networkx' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"
