@@ -45,7 +45,6 @@ NODES: dict[type, str] = {
     ir.If: "if",
     ir.For: "for",
     ir.While: "while",
-    ir.DoWhile: "while",
     ir.Return: "return",
     ir.Goto: "goto",
     ir.Switch: "switch",
@@ -149,12 +148,19 @@ def _count(node: Any) -> Counter[str]:
             stack.extend(node)
         elif is_dataclass(node):
             kind = NODES.get(type(node))
-            if kind is None and isinstance(node, ir.Case) and node.low is not None:
+            if isinstance(node, ir.Case) and node.low is not None:
                 kind = "case"
+            if isinstance(node, ir.DoWhile) and not _is_macro(node.test):
+                kind = "while"
             if kind is not None:
                 found[kind] += 1
             stack.extend(getattr(node, item.name) for item in fields(node))
     return found
+
+
+def _is_macro(test: ir.Expr) -> bool:
+    """Whether a do loop ends with a macro instead of ``while``."""
+    return isinstance(test, ir.Call) and default_dialect().closers.match(test.name) is not None
 
 
 def _same_shape(source: bytes) -> bool:
@@ -191,13 +197,14 @@ def _check_rows(reads: dict[str, Read]) -> Iterator[Row]:
 
 
 def _ctags_row(tree: Path, core: list[str], reads: dict[str, Read], missed: list[str]) -> Row:
+    # By last line: where a macro without ";" stands above a function, ctags takes that for its beginning.
     figure, goal = "function ranges of ctags matched, core", "≥ 99.9 %"
     if shutil.which("ctags") is None:
         return Row(figure, "ctags is not installed", goal)
     found = 0
     for path, line, end in _ctags(tree, core):
         found += 1
-        if not any(first <= line <= last == end for first, last in reads[path].ranges):
+        if not any(last == end for _, last in reads[path].ranges):
             missed.append(f"{path}:{line}: function of ctags, to line {end}, is not found")
     share = 100 - 100 * len(missed) / max(1, found)
     return Row(figure, f"{share:.3f} % ({len(missed)} of {found} missed)", goal)
@@ -265,9 +272,7 @@ def _speed(tree: Path, paths: Iterable[str]) -> list[Row]:
     both = size / (parsed - begin)
     return [
         Row("pre-pass and parse", f"{both:.1f} MB/s (pre-pass {size / (middle - begin):.1f})", "≥ 5 MB/s"),
-        Row(
-            "all, lowering included", f"{size / (end - parsed):.1f} MB/s, {count / (end - parsed):.0f} functions/s", ""
-        ),
+        Row("all, lowering included", f"{size / whole:.1f} MB/s, {count / whole:.0f} functions/s", ""),
         Row("peak memory of this run", f"{peak:.0f} MB", "bounded"),
     ]
 

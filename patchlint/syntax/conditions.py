@@ -118,6 +118,7 @@ def _defined(name: str) -> Condition:
 # ------------------------------------------------------------------ reading conditions
 
 _TOKENS = re.compile(r"\s*(defined\b|[A-Za-z_]\w*|\d\w*|&&|\|\||[()!]|[^\sA-Za-z_0-9()!&|]+|.)")
+_ENDS = ("", ")", "&&", "||")
 _ENABLED = frozenset({"IS_ENABLED", "IS_REACHABLE", "IS_BUILTIN"})
 
 
@@ -178,14 +179,14 @@ class _Reader:
             return Not(self.single())
         if self.take("("):
             inner = self.either()
-            if not self.take(")"):
+            if not self.take(")") or self.peek() not in _ENDS:
                 raise _NotBoolean
-            return self._comparison(inner)
+            return inner
         return self._comparison(self._test())
 
     def _comparison(self, left: Condition) -> Condition:
         """A test followed by an operator is one atom up to the next ``&&``, ``||`` or closing bracket."""
-        if self.peek() in ("", ")", "&&", "||"):
+        if self.peek() in _ENDS:
             return left
         start, depth = self.at, 0
         while self.peek() and (depth or self.peek() not in (")", "&&", "||")):
@@ -205,7 +206,7 @@ class _Reader:
                 raise _NotBoolean
             return _defined(name)
         if word.isdigit():
-            return word != "0" if self.peek() in ("", ")", "&&", "||") else _text_atom(word)
+            return word != "0" if self.peek() in _ENDS else _text_atom(word)
         if not (word[:1].isalpha() or word[:1] == "_"):
             raise _NotBoolean
         if self.peek() == "(":

@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from patchlint import ir
+from patchlint.syntax.brackets import ARGS
 from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.expressions import Context
 from patchlint.syntax.heads import split_args
@@ -29,7 +30,7 @@ MAX_DEPTH = 4
 
 _DEFINE = re.compile(r"([A-Za-z_]\w*)\(([^)]*)\)\s*([\s\S]*)\Z")
 _WORTH = re.compile(r"\b(?:return|goto|break|continue)\b|\b[A-Za-z_]\w*\s*\(")
-_LOOP_HEAD = re.compile(r"\s*(?:for|while|if|switch)\s*\(")
+_BLOCK_HEAD = re.compile(r"(?:for|while|if|switch)\s*" + ARGS.decode())
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_]\w*|\s*##\s*|#\s*[A-Za-z_]\w*|\d\w*|[\s\S]')
 _T = TypeVar("_T")
 
@@ -52,7 +53,7 @@ class Macros:
         self._texts: dict[tuple[str, tuple[str, ...]], tuple[str, Tree] | None] = {}
 
     def _worth(self, define: Define) -> bool:
-        if len(define.body) > MAX_BODY or self._dialect.loops.match(define.name) or _LOOP_HEAD.match(define.body):
+        if len(define.body) > MAX_BODY or self._dialect.loops.match(define.name) or _BLOCK_HEAD.fullmatch(define.body):
             return False
         return "asm" not in define.body and _WORTH.search(define.body) is not None
 
@@ -114,18 +115,22 @@ def substitute(define: Define, args: tuple[str, ...]) -> str | None:
 def _paste(define: Define, values: Mapping[str, str]) -> str:
     own = _declared(define.body) - set(values)
     out: list[str] = []
+    pasted = False
     for token in _TOKEN.findall(define.body):
         if token.strip() == "##":
-            while out and out[-1].isspace():
-                out.pop()
-            if out and out[-1].strip() == ",":
-                continue
-        elif token[0] == "#":
-            out.append('"' + values.get(token[1:].strip(), token).replace('"', "'") + '"')
+            pasted = True
+            continue
+        if token[0] == "#":
+            token = '"' + values.get(token[1:].strip(), token).replace('"', "'") + '"'
         elif token in values:
-            out.append(values[token])
-        else:
-            out.append(f"{token}__in_{define.name}" if token in own else token)
+            token = values[token]
+            if pasted and not token and out and out[-1] == ",":
+                out.pop()
+        elif token in own:
+            token = f"{token}__in_{define.name}"
+        if not (pasted and token.isspace()):
+            out.append(token)
+            pasted = False
     return "".join(out)
 
 

@@ -88,6 +88,7 @@ class Expressions:
             "initializer_list": self._initializer,
             "type_descriptor": self._type,
             "parameter_declaration": self._type,
+            "macro_type_specifier": self._macro_type,
         }
 
     def text(self, start: int, end: int) -> str:
@@ -153,6 +154,12 @@ class Expressions:
         if self.context.macros is not None:
             return self.context.macros.expression(call, self.context) or call
         return call
+
+    def _macro_type(self, tree: Tree) -> ir.Expr:
+        """``MACRO(x)`` where the grammar expects a type: a call that no ``;`` ends."""
+        name = self._name(tree[3][0])
+        args = (self._name(arg) if len(arg[3]) == 1 else self._type(arg) for arg in tree[3][1:] if arg[0] not in "()")
+        return ir.Call(self.text(tree[3][0][1], tree[3][0][2]), name, tuple(args), tree[1], tree[2])
 
     # -------------------------------------------------------------- composites
 

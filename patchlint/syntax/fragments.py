@@ -65,6 +65,7 @@ _FIRST = re.compile(rb"^[^\s#].*", re.MULTILINE)
 _ELSE = re.compile(rb"\s*else\b")
 _WHILE = re.compile(rb"\s*while\b")
 _CASE = re.compile(rb"\bcase\b|\bdefault\s*:")
+_OUTER = re.compile(rb"\}|(?:case|default)\b|\w+:(?!:)")
 _STOP = re.compile(rb"[;{}]")
 _LINE_END = re.compile(rb"[^\n;]*;?[ \t]*\n?")
 _COMMENT_END = re.compile(rb"\*/")
@@ -135,16 +136,31 @@ def _hide(text: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
 
 def _pieces(shadow: bytes, section: str) -> list[Piece]:
     """The cut pieces of one hunk: at most one at its beginning and one at its end."""
-    top, closed = _top_level(shadow)
     found: list[Piece] = []
-    if shadow[:top].strip():
-        opened = _cut_head(shadow[:top])
-        found.append(Piece(0, opened, top, opened < 0, not closed, False, section))
+    opened = _cut_head(shadow)
+    if opened >= 0:
+        end = _closed(shadow, opened)
+        top = end if end >= 0 else len(shadow)
+        found.append(Piece(0, opened, top, False, end < 0, False, section))
+    else:
+        top, closed = _top_level(shadow)
+        if shadow[:top].strip():
+            found.append(Piece(0, -1, top, True, not closed, False, section))
     opened = _unclosed(shadow, top)
     if opened >= 0:
         start = _item_start(shadow, top, opened)
         found.append(Piece(start, opened, len(shadow), False, True, True, section))
     return found
+
+
+def _closed(shadow: bytes, opened: int) -> int:
+    """Offset behind the bracket that closes the one at ``opened``, -1 for none."""
+    depth = 0
+    for match in _TOKEN.finditer(shadow, opened):
+        depth += 1 if match[0] == b"{" else -1
+        if not depth:
+            return match.end()
+    return -1
 
 
 def _top_level(shadow: bytes) -> tuple[int, bool]:
@@ -213,8 +229,8 @@ def _lows(text: bytes) -> list[int]:
     stops = [match.start() if match[0] == b"{" else match.end() for match in _first_stops(text, 4)]
     lines = list(_CODE_LINE.finditer(text))
     deeper = len(lines) > 1 and len(lines[0][1].expandtabs(8)) > len(lines[1][1].expandtabs(8))
-    closes = len(lines) > 1 and text[lines[1].end() - 1 : lines[1].end()] == b"}"
-    return [*stops[:1], 0, *stops[1:]] if deeper and not closes and stops else [0, *stops]
+    outer = len(lines) > 1 and _OUTER.match(text, lines[1].end() - 1) is not None
+    return [*stops[:1], 0, *stops[1:]] if deeper and not outer and stops else [0, *stops]
 
 
 def _first_stops(text: bytes, count: int) -> list[re.Match[bytes]]:

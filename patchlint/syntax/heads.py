@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from patchlint.ir import Param
+from patchlint.syntax.brackets import ARGS, closing
 from patchlint.syntax.dialect import Dialect, HeadMacro
-from patchlint.syntax.rewrite import ARGS, Attribute, closing
+from patchlint.syntax.rewrite import Attribute
 
 
 class HeadText(NamedTuple):

@@ -10,23 +10,17 @@ import re
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
 
+from patchlint.syntax.arguments import Repaired, with_statement_arguments
+from patchlint.syntax.brackets import ARGS, at_depth, closing
 from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.lexical import BLANK
-from patchlint.syntax.rewrite import ARGS, closing, identifier
+from patchlint.syntax.rewrite import identifier
 
 ROUNDS = 2
 """Times that all edits are tried: one may uncover what another can read."""
 
 Edit = Callable[[re.Match[bytes]], bytes]
-
-
-class Repaired(NamedTuple):
-    """A text to try, and the offsets at which a macro became the head of a block."""
-
-    text: bytes
-    heads: frozenset[int]
 
 
 def repair(text: bytes, dialect: Dialect, first_error: Callable[[bytes], int]) -> Repaired | None:
@@ -57,7 +51,7 @@ Change = Callable[[Repaired], Repaired]
 def _changes(dialect: Dialect) -> tuple[Change, ...]:
     """All edits, cheap and sure ones first."""
     words = _Change(lambda text: _without_words(text, dialect))
-    return (*_BY_PATTERN, _Change(_plain_asm), words, _Change(_with_fields_as_values), _with_statement_arguments)
+    return (*_BY_PATTERN, _Change(_plain_asm), words, _Change(_with_fields_as_values), with_statement_arguments)
 
 
 class _Change:
@@ -123,6 +117,10 @@ _EDITS: tuple[tuple[re.Pattern[bytes], Edit], ...] = (
     (re.compile(rb"[\w}\"]\s++(" + _UPPER + rb"(?:\s++" + _UPPER + rb")*)(?=\s*+[&}])"), _blank(1)),
     # x = timeout SCALE;   f(addr EXTRA(imm), x)
     (re.compile(rb"\w\s++(" + _UPPER + rb"(?:\s*+" + ARGS + rb")?)(?=\s*+[;,)])"), _blank(1)),
+    # 16 KB - 1;   unsigned char MEMTYPE *p;   u32 : 30;
+    (re.compile(rb"\b\d++\s++(" + _UPPER + rb")"), _blank(1)),
+    (re.compile(rb"\b(?:char|int|long|short|void|struct\s++\w++)\s++(" + _UPPER + rb")(?=\s*+\*)"), _blank(1)),
+    (re.compile(rb"[;{]\s*+\w++(?:\s++\w++)?\s*+(:\s*+\d++)(?=\s*+;)"), _blank(1)),
     # { NAME("x") KIND, 1 }
     (re.compile(rb"[{,]\s*+\w++" + ARGS + rb"(\s++)(?=\w)"), _put(b",", 1)),
     # f(a, b, ) and f(, a)
@@ -143,6 +141,7 @@ _BY_PATTERN = tuple(_Change(partial(pattern.sub, edit)) for pattern, edit in _ED
 
 _ASM = re.compile(rb"\b(?:asm|__asm__|__asm)\b(?:\s++(?:volatile|__volatile__|__volatile|inline|goto))*+\s*+(?=\()")
 _ELEMENT = re.compile(rb"(?<=[:,)\"])\s*+[A-Za-z_]\w*+(?:\s*+" + ARGS + rb")?\s*+(?=[:,)]|\Z),?")
+_CONSTRAINT = re.compile(rb"(?<=[:,\]])\s*+([A-Za-z_]\w++(?:\s*+" + ARGS + rb")?)(?=\s*+\()")
 _LABELS = 4
 """The section of an asm statement that holds labels, counted from its template (0)."""
 
@@ -152,26 +151,21 @@ def _plain_asm(text: bytes) -> bytes:
     out = bytearray(text)
     for match in _ASM.finditer(text):
         end = closing(text, match.end()) - 1
-        colons = _at_depth(text, match.end(), end, b":")
+        colons = at_depth(text, match.end(), end, b":")
         template = text[match.end() + 1 : colons[0]]
         if len(template) >= 2:
             out[match.end() + 1 : colons[0]] = b'""' + template[2:].translate(BLANK)
         for start, stop in list(pairwise(colons))[: _LABELS - 1]:
-            operands = _ELEMENT.sub(lambda found: found[0].translate(BLANK), text[start:stop])
+            operands = _CONSTRAINT.sub(_quoted, text[start:stop])
+            operands = _ELEMENT.sub(lambda found: found[0].translate(BLANK), operands)
             out[start:stop] = re.sub(rb",(?=\s*+\Z)", b" ", operands)
     return bytes(out)
 
 
-def _at_depth(text: bytes, opened: int, end: int, mark: bytes) -> list[int]:
-    """Offsets of a mark directly inside the bracket at ``opened``, and ``end``."""
-    found: list[int] = []
-    depth = 0
-    for at in range(opened, end):
-        byte = text[at]
-        depth += (byte in b"([{") - (byte in b")]}")
-        if depth == 1 and byte == mark[0]:
-            found.append(at)
-    return [*found, end]
+def _quoted(match: re.Match[bytes]) -> bytes:
+    """Make a constraint that a macro writes an empty string."""
+    start = match.start(1) - match.start()
+    return match[0][:start] + b'""' + match[0][start + 2 :].translate(BLANK)
 
 
 def _without_words(text: bytes, dialect: Dialect) -> bytes:
@@ -196,43 +190,3 @@ def _with_fields_as_values(text: bytes) -> bytes:
         for field in _FIELD.finditer(text, match.end(), end):
             out[field.start(1)] = 32
     return bytes(out)
-
-
-_CALLED = re.compile(rb"(?<=[;{}):])\s*+([A-Za-z_]\w*+)\s*+(?=\()")
-_STATEMENT = re.compile(rb"\s*+(?:(?:if|for|while|do|switch|return|goto|break|continue)\b|\{)")
-_CONTROL = frozenset([b"if", b"for", b"while", b"switch", b"return", b"sizeof"])
-
-
-def _with_statement_arguments(body: Repaired) -> Repaired:
-    """``DEBUG(if (x) f();)`` becomes a block, ``ASSERT(x, return y)`` and ``WAIT(n, if (x) break;)`` loop heads."""
-    text = body.text
-    out = bytearray(text)
-    heads = set(body.heads)
-    for match in _CALLED.finditer(text):
-        start, end = match.span(1)
-        opened = match.end()
-        closed = closing(text, opened) - 1
-        if match[1] in _CONTROL or closed >= len(text) - 1:
-            continue
-        comma = _statement_argument(text, opened, closed)
-        if comma == opened:
-            out[start:end] = text[start:end].translate(BLANK)
-            out[opened], out[closed] = b"{}"
-        elif comma > opened:
-            out[start:end] = (b"while" if end - start >= 5 else b"if").ljust(end - start)
-            out[comma], out[closed] = b");"
-            if text[comma + 1 : comma + 2] in (b" ", b"\t") and b";" in text[comma:closed].rstrip()[:-1]:
-                out[comma + 1], out[closed] = b"{}"
-            heads.add(start)
-    return Repaired(bytes(out), frozenset(heads))
-
-
-def _statement_argument(text: bytes, opened: int, closed: int) -> int:
-    """Offset of the bracket or comma before an argument that is a statement, -1 when none is."""
-    at = opened
-    for following in _at_depth(text, opened, closed, b","):
-        argument = text[at + 1 : following]
-        if _STATEMENT.match(argument) or b";" in argument:
-            return at
-        at = following
-    return -1

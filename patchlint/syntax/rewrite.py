@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from patchlint.syntax.arguments import Repaired, with_statement_arguments
+from patchlint.syntax.brackets import ARGS, closing
 from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.lexical import BLANK
 from patchlint.syntax.outline import last_code
@@ -37,9 +39,6 @@ class Marks:
     """Offsets of the ``...`` of case ranges."""
 
 
-# Round brackets to three levels; deeper ones are found by counting.
-_FLAT = rb"(?:[^()]++|\((?:[^()]++|\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\))*+\))*+"
-ARGS = rb"\(" + _FLAT + rb"\)"
 _BASE = rb"(?:unsigned|signed|int|char|long|short|void|float|double|_?[Bb]ool|struct|union|enum|const|volatile)\b"
 _TYPE = (
     rb"(?:" + _BASE + rb"(?:\s*+(?:\w++|\*))*+"
@@ -58,6 +57,7 @@ _PLACES = re.compile(
     + rb"|(?<=[(,])(?<!sizeof.)(?=\s*+(?:(?P<type>"
     + _TYPE
     + rb")|(?P<operator>[<>=!&|+*/^%-]{1,3}))\s*+[,)])"
+    rb"|(?<=[(,])(?=\s*+(?P<jump>(?:return|goto|break|continue)\b))"
     rb"|(?<=_)(?<![\w.]_)(?<!->_)(?P<word>\w++)"
     rb"|(?<=\d)(?<![\w.]\d)(?<!0(?=[xXbB]))(?P<number>\d*+(?=[A-Za-z_])(?![uUlL]++\b)(?![eE][-+]?\d)\w++)"
     rb"|(?<=\.)(?P<range>\.\.))"
@@ -65,7 +65,6 @@ _PLACES = re.compile(
 _ELSE = re.compile(rb"else(?=[ \t])" + _MACRO)
 _STATIC = re.compile(rb"\bstatic(?=\s++[A-Z]\w*+\s*+\()")
 _TYPEOF = re.compile(rb"\b(?:__)?typeof(?:__)?(?:_unqual)?\s*+(?=\()")
-_ROUND = re.compile(rb"[()]")
 _BRACKET = re.compile(rb"\s*+(?=\()")
 _WORD_BEFORE = re.compile(rb"([A-Za-z_]\w*+)\s*+\Z")
 _NO_CALL = frozenset(
@@ -100,7 +99,11 @@ def rewrite(text: bytes, dialect: Dialect) -> Rewritten:
         text = _STATIC.sub(b"      ", text)
     work = _Rewriter(text, dialect)
     work.run()
-    return Rewritten(bytes(work.out), work.marks)
+    done = Repaired(bytes(work.out), frozenset(work.marks.heads))
+    if work.jumps:
+        done = with_statement_arguments(done)
+        work.marks.heads.update(done.heads)
+    return Rewritten(done.text, work.marks)
 
 
 def _plain_goto(match: re.Match[bytes]) -> bytes:
@@ -109,16 +112,6 @@ def _plain_goto(match: re.Match[bytes]) -> bytes:
     star, after, rest, end = (at - match.start() for at in (star, after, rest, end))
     text = match[0]
     return text[:star] + b" " + text[after:rest] + text[rest:end].translate(BLANK)
-
-
-def closing(text: bytes, at: int) -> int:
-    """Offset after the bracket that closes the one at ``at``; the text's length when none does."""
-    depth = 0
-    for match in _ROUND.finditer(text, at):
-        depth += 1 if match[0] == b"(" else -1
-        if not depth:
-            return match.end()
-    return len(text)
 
 
 def identifier(text: bytes) -> bytes:
@@ -146,6 +139,8 @@ class _Rewriter:
         self.out = bytearray(text)
         self.dialect = dialect
         self.marks = Marks()
+        self.jumps = False
+        """Whether a macro has a jump for an argument."""
         self.typed = 0
         """End of the last type made an identifier: words inside are gone already."""
 
@@ -154,6 +149,7 @@ class _Rewriter:
             "word": self._word,
             "type": self._type,
             "operator": self._operator,
+            "jump": self._jump,
             "next": self._macro,
             "number": self._number,
             "range": self._range,
@@ -172,10 +168,8 @@ class _Rewriter:
         """Blank an attribute word, with its arguments where it has some; other words stay."""
         word = self.text[start:end].decode("latin-1")
         args = ""
-        if word in self.dialect.attribute_calls:
-            bracket = _BRACKET.match(self.text, end)
-            if bracket is None or self._in_expression(start):
-                return
+        bracket = _BRACKET.match(self.text, end) if word in self.dialect.attribute_calls else None
+        if bracket is not None and not self._in_expression(start):
             end = closing(self.text, bracket.end())
             args = self.text[bracket.end() + 1 : end - 1].decode("latin-1").strip()
         elif word not in self.dialect.attributes:
@@ -204,6 +198,9 @@ class _Rewriter:
         start, end = match.span("operator")
         if self._is_argument(match.start()):
             self.out[start:end] = b"_" * (end - start)
+
+    def _jump(self, match: re.Match[bytes]) -> None:
+        self.jumps = True
 
     def _is_argument(self, at: int) -> bool:
         """Whether the ``(`` or ``,`` at ``at`` may begin an argument of a call: no cast, no condition."""
@@ -251,12 +248,14 @@ class _Rewriter:
         return self.text[max(0, last - 3) : last + 1] == b"else" or self.text[last - 1 : last + 1] == b"do"
 
     def _make_head(self, start: int, end: int, match: re.Match[bytes]) -> None:
-        keyword = b"while" if end - start >= 5 else b"if"
+        opened, closed = match.span("args")
+        if b";" in self.text[opened:closed] and end - start >= 3:
+            self.out[start:end] = b"for".ljust(end - start)
+            return
         if end - start < 2:
             return
-        self.out[start:end] = keyword.ljust(end - start)
+        self.out[start:end] = (b"while" if end - start >= 5 else b"if").ljust(end - start)
         self.marks.heads.add(start)
-        opened, closed = match.span("args")
         if not self.text[opened + 1 : closed - 1].strip():
             self._fill(opened, closed)
 

@@ -288,7 +288,7 @@ class Statements(Expressions):
                 text = text[: pos - start].ljust(stop) + text[stop:]
         if b"/*" in text:
             text = re.sub(rb"/\*[\s\S]*?\*/", b" ", text)
-        return squeeze(_STORAGE.sub("", text.decode("utf-8", "replace")))
+        return squeeze(_STORAGE.sub("", text.decode("utf-8", "replace"))).rstrip(" (")
 
     def _cleanup(self, first: int, name: int, start: int, end: int) -> str:
         """The cleanup attribute between a declarator and the next one, or before the first one."""

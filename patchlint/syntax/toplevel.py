@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from patchlint.syntax.brackets import ARGS
 from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.expressions import squeeze
 from patchlint.syntax.heads import split_args
 from patchlint.syntax.lexical import lex
 from patchlint.syntax.outline import Item
-from patchlint.syntax.rewrite import ARGS, Attribute, rewrite
+from patchlint.syntax.rewrite import Attribute, rewrite
 from patchlint.syntax.tree import Tree, parse_text
 from patchlint.syntax.values import Entry, Field, Global, Table, TopMacro
 

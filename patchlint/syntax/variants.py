@@ -28,7 +28,7 @@ MAX_ATOMS = 4
 """Tests that are varied: 2 ** MAX_ATOMS is MAX_VARIANTS."""
 
 _ENABLED = re.compile(rb"\bIS_(?:ENABLED|BUILTIN|REACHABLE)\s*\(\s*(CONFIG_\w+)\s*\)")
-_MATTERS = re.compile(rb"[({}=]|\b(?:return|goto|break|continue|case|default|else|do)\b|:")
+_DECLARATIONS = re.compile(rb"(?:\s*+(?!(?:return|goto|break|continue|case|default|else|do)\b)[\w*,\[\]\s]*+;)*+\s*+")
 
 
 class Arrangement(NamedTuple):
@@ -114,7 +114,7 @@ def _arrangement(
 def _matters(text: bytes, group: Group) -> bool:
     """Whether the branches of a group differ in more than plain declarations."""
     live = (span(group, index) for index in range(len(group.branches)) if index not in dead(group))
-    return any(_MATTERS.search(text, low, high) for low, high in live)
+    return any(_DECLARATIONS.fullmatch(text, low, high) is None for low, high in live)
 
 
 def enclosing(groups: Sequence[Group], start: int) -> tuple[tuple[Group, int], ...]:
@@ -124,7 +124,7 @@ def enclosing(groups: Sequence[Group], start: int) -> tuple[tuple[Group, int], .
         if group.start > start:
             break
         for index, branch in enumerate(group.branches):
-            if branch.start <= start < branch.end:
+            if branch.start < start < branch.end:
                 found.append((group, index))
     return tuple(found)
 
