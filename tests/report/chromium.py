@@ -57,12 +57,14 @@ class Page:
         self._send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
         self._send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
-    def screenshot(self, file: Path) -> None:
-        """The whole page as a PNG."""
-        size = self._send("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1}
-        data = self._send("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)["data"]
-        file.write_bytes(base64.b64decode(data))
+    def screenshot(self, file: Path, whole: bool = True) -> None:
+        """The page (or only what the window shows) as a PNG."""
+        how: Json = {}
+        if whole:
+            size = self._send("Page.getLayoutMetrics")["cssContentSize"]
+            clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1}
+            how = {"clip": clip, "captureBeyondViewport": True}
+        file.write_bytes(base64.b64decode(self._send("Page.captureScreenshot", **how)["data"]))
 
     def _send(self, method: str, **params: Any) -> Json:
         self._last += 1

@@ -88,6 +88,12 @@ def test_findings_of_files_need_no_series() -> None:
     assert 'id="s1-f1"' in page
 
 
+def test_the_overview_begins_with_the_worst() -> None:
+    page = html.render((REVIEW,), CONTEXT)
+    table = page[page.index("<table") : page.index("</table>")]
+    assert re.findall(r"chip (\w+)", table) == ["error", "warning", "note"]
+
+
 def test_no_finding_says_so() -> None:
     assert "Nothing found" in html.render((CLEAN,), CONTEXT)
 

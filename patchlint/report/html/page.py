@@ -6,7 +6,7 @@ import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from patchlint.model import Finding, Patch, PatchResult, Review
+from patchlint.model import SEVERITIES, Finding, Patch, PatchResult, Review
 from patchlint.report.context import ReportContext, RuleHelp
 from patchlint.report.html.card import card, chip
 from patchlint.report.html.diff import diffs
@@ -118,8 +118,9 @@ def _about(review: Review) -> str:
     parts = [review.source]
     if series is not None:
         parts = [series.author, series.version, plural(len(series.patches), "patch", "patches"), review.source]
-    base = {"commit": "on commit", "head": "on", "blobs": "on the blobs its index lines name", "none": "without a tree"}
-    parts.append(f"{base[review.base_kind]} {review.base_rev[:12]}".strip())
+    base = {"commit": "on commit", "blobs": "on the blobs its index lines name,", "head": "on the tree as it stands",
+            "none": "without a tree"}[review.base_kind]  # fmt: skip
+    parts.append(f"{base} {review.base_rev[:12]}".strip(" ,"))
     parts.append(tally(review.findings))
     return " · ".join(part for part in parts if part)
 
@@ -137,9 +138,13 @@ def _overview(review: Review, prefix: str) -> Markup:
             tag("td", breakable(place_words(finding.file, finding.line))),
             tag("td", verdict_words(finding)),
         )
-        for at, finding in enumerate(review.findings, start=1)
+        for at, finding in sorted(enumerate(review.findings, start=1), key=_worst_first)
     )
     return tag("table", head, tag("tbody", *rows), class_="overview")
+
+
+def _worst_first(each: tuple[int, Finding]) -> int:
+    return -SEVERITIES.index(each[1].severity)
 
 
 def _patch(review: Review, number: int | None, prefix: str, context: ReportContext) -> Markup:

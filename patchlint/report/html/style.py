@@ -65,7 +65,7 @@ kbd {
   margin: .8rem 0; overflow-wrap: anywhere;
 }
 table.overview { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .9rem; }
-table.overview th { text-align: left; font-weight: 600; color: var(--soft); font-size: .8rem; }
+table.overview th { white-space: nowrap; text-align: left; font-weight: 600; color: var(--soft); font-size: .8rem; }
 table.overview th, table.overview td {
   padding: .45rem .6rem; border-bottom: 1px solid var(--rule); vertical-align: top;
   overflow-wrap: anywhere;
