@@ -36,9 +36,35 @@ class _Question(NamedTuple):
     name: str
     text: bytes
     mode: Mode
-    effects: tuple[Summary, ...]
     held: frozenset[str]
     callback: str
+
+
+class _Answer(NamedTuple):
+    """A result, where it was worked out first, and the effects of calls that it rests on."""
+
+    site: Site
+    result: CheckResult
+    relied_on: dict[str, Summary | None]
+
+
+class _Recorder:
+    """Callees that note what was asked: another state that answers the same needs no new analysis."""
+
+    def __init__(self, callees: Callees) -> None:
+        self._callees = callees
+        self.asked: dict[str, Summary | None] = {}
+        self.macro = callees.macro
+        self.loop = callees.loop
+        self.guard = callees.guard
+        self.scope_release = callees.scope_release
+        self.family = callees.family
+
+    def summary(self, name: str) -> Summary | None:
+        """What a call of ``name`` does."""
+        if name not in self.asked:
+            self.asked[name] = self._callees.summary(name)
+        return self.asked[name]
 
 
 @dataclass(slots=True)
@@ -51,45 +77,49 @@ class Examiner:
     """Distinct functions analysed."""
     states: int = 0
     skipped: dict[NotAnalysed, None] = field(default_factory=dict)
-    _answers: dict[_Question, tuple[Site, CheckResult]] = field(default_factory=dict)
+    _answers: dict[_Question, list[_Answer]] = field(default_factory=dict)
 
     def examine(self, site: Site, state: State, mode: Mode) -> tuple[Finding, ...]:
         """Findings of the function at ``site``; what could not be analysed is kept in ``skipped``."""
         callees = self.knowledge.callees(site.view.path, state)
-        question = self._question(site, state, mode, callees)
-        known = self._answers.get(question)
-        if known is None:
-            known = self._answers[question] = site, self._ask(site, mode, callees, question)
-        first, result = known
-        self.skipped.update(dict.fromkeys(result.not_analysed))
-        shift = site.view.file_line(site.head.start) - first.view.file_line(first.head.start)
-        return tuple(_moved(finding, first, shift) for finding in result.findings)
-
-    def _question(self, site: Site, state: State, mode: Mode, callees: Callees) -> _Question:
-        effects = (callees.summary(name) for name in sorted(site.view.unit.calls(site.head)))
-        bodies = tuple(summary for summary in effects if summary is not None and summary.origin == "body")
         held = self.knowledge.held_by_callers(site, state)
-        callback = self.knowledge.callback(site, state)
-        return _Question(*site.place, site.text, mode, bodies, held, callback)
+        question = _Question(*site.place, site.text, mode, held, self.knowledge.callback(site, state))
+        known = self._answers.setdefault(question, [])
+        answer = next((one for one in known if _holds(one, callees)), None)
+        if answer is None:
+            answer = self._ask(site, question, callees)
+            known.append(answer)
+        self.skipped.update(dict.fromkeys(answer.result.not_analysed))
+        shift = site.view.file_line(site.head.start) - answer.site.view.file_line(answer.site.head.start)
+        return tuple(_moved(finding, answer.site, shift) for finding in answer.result.findings)
 
-    def _ask(self, site: Site, mode: Mode, callees: Callees, question: _Question) -> CheckResult:
-        view = site.view
+    def _ask(self, site: Site, question: _Question, callees: Callees) -> _Answer:
+        recorder = _Recorder(callees)
         self.functions += 1
         try:
-            function = view.unit.function(site.head)
-            result = check_function(
-                FunctionContext(
-                    function, view.path, view.source, view.unit.lines, view.file_line, self.ruleset, callees, mode,
-                    question.held, question.callback,
-                )
-            )  # fmt: skip
+            result = self._check(site, question, recorder)
         except RecursionError:
-            reason = "nested too deeply"
-            return CheckResult((), (NotAnalysed(view.path, site.head.name, reason, view.file_line(site.head.start)),))
+            line = site.view.file_line(site.head.start)
+            result = CheckResult((), (NotAnalysed(site.view.path, site.head.name, "nested too deeply", line),))
         self.states += result.states
+        return _Answer(site, result, recorder.asked)
+
+    def _check(self, site: Site, question: _Question, callees: Callees) -> CheckResult:
+        view = site.view
+        function = view.unit.function(site.head)
+        context = FunctionContext(
+            function, view.path, view.source, view.unit.lines, view.file_line, self.ruleset, callees,
+            question.mode, question.held, question.callback,
+        )  # fmt: skip
+        result = check_function(context)
         if function.whole and site.head.whole:
             return result
         return replace(result, findings=tuple(_less_sure(finding) for finding in result.findings))
+
+
+def _holds(answer: _Answer, callees: Callees) -> bool:
+    """Whether all that the answer rests on is so in another state too."""
+    return all(callees.summary(name) == summary for name, summary in answer.relied_on.items())
 
 
 def _moved(finding: Finding, first: Site, shift: int) -> Finding:
