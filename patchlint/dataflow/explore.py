@@ -60,6 +60,7 @@ class _Explorer:
         self.exits: dict[object, Exit] = {}
         self.work: list[_Item] = []
         self.count = 0
+        self.asked_words: list[dict[Value, bool]] = [{} for _ in cfg.blocks]
 
     def run(self) -> PathReport:
         self._go(0, self._entry())
@@ -321,6 +322,7 @@ class _Explorer:
 
     def _leave(self, st: State, term: Leave, index: int) -> None:
         value, mask = -1, 0
+        returned: tuple[Hold, ...] = ()
         if term.value is not None:
             self.machine.target_text = "the result"
             value = self.machine.value(st, term.value)
@@ -329,17 +331,20 @@ class _Explorer:
                 return
             mask = self.facts.mask(st, value)
             self.facts.settle(st)
-            self._returned(st, value)
+            returned = self._returned(st, value)
         for part in self._split(st, value, mask):
-            self._exit(st, term, value, part)
+            self._exit(st, term, value, part, returned)
 
-    def _returned(self, st: State, value: Value) -> None:
-        """What is returned is the caller's."""
+    def _returned(self, st: State, value: Value) -> tuple[Hold, ...]:
+        """What is returned is the caller's: take those holds out of the state."""
         roots = self.values.root
-        st.holds = tuple(
+        returned = tuple(
             h for h in st.holds
-            if roots[h.obj] != roots[value] or self.calls.holds.family(h.family).kind not in OWNED
+            if roots[h.obj] == roots[value] and self.calls.holds.family(h.family).kind in OWNED
         )  # fmt: skip
+        if returned:
+            st.holds = tuple(h for h in st.holds if h not in returned)
+        return returned
 
     def _split(self, st: State, value: Value, mask: int) -> tuple[int, ...]:
         """Classes of result to tell apart, because a hold depends on them."""
@@ -349,16 +354,24 @@ class _Explorer:
             return tuple(c for c in _CLASSES if c & mask)
         return (mask,)
 
-    def _exit(self, st: State, term: Leave, value: Value, mask: int) -> None:
+    def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
         holds = st.holds
         if any(h.cond >= 0 for h in holds):
             holds = tuple(
                 h for h in holds
                 if h.cond < 0 or (mask if h.cond == value else self.facts.mask(st, h.cond)) & h.mask
             )  # fmt: skip
-        key = (term.pos, mask, holds, st.vague)
+        key: tuple[object, ...] = (term.pos, mask, holds, st.vague)
+        facts: tuple[tuple[int, int], ...] = ()
+        memory: tuple[tuple[Value, Value], ...] = ()
+        if self.policy.seed_params:
+            facts, memory = tuple(st.facts.items()), tuple(st.mem.items())
+            key = (*key, value, returned, facts, memory)
         if key not in self.exits:
-            self.exits[key] = Exit(term.pos, value, mask, holds, st.trail, render(term.value), st.vague)
+            text = render(term.value)
+            self.exits[key] = Exit(
+                term.pos, value, mask, holds, st.trail, text, st.vague, (), facts, returned, memory
+            )
 
     # merging --------------------------------------------------------------
 
@@ -367,40 +380,42 @@ class _Explorer:
         live, asked, addressed = self.needs.live[block], self.needs.asked[block], self.needs.addressed
         for name in [n for n in st.env if n not in live and n not in addressed]:
             del st.env[name]
-        if not st.facts and not st.mem and not st.tags:
-            return
+        if st.facts or st.mem or st.tags:
+            self._prune_knowledge(block, st, asked)
+
+    def _prune_knowledge(self, block: int, st: State, asked: frozenset[str]) -> None:
         kept = {h.cond for h in st.holds if h.cond >= 0}
         kept.update(h.obj for h in st.holds)
-        asked_values = {v for n, v in st.env.items() if n in asked}
-        kept |= asked_values
-        reach: set[Value] = set()
-        for value in (*st.env.values(), *kept):
-            reach |= self.values.leaves(value)
-        for key in [k for k in st.facts if not self._asked(k if k >= 0 else ~k, kept, reach, asked)]:
-            del st.facts[key]
-        for address in [a for a in st.mem if not self._reachable(a, reach)]:
+        kept.update(v for n, v in st.env.items() if n in asked)
+        named = {*st.env.values(), *kept}
+        leaves = self.values.leaves
+        reach = frozenset[Value]().union(*map(leaves, named))
+        words = self.asked_words[block]
+        for key in list(st.facts):
+            value = key if key >= 0 else ~key
+            if value not in kept:
+                known = words.get(value)
+                if known is None:
+                    known = words[value] = self._asks(value, asked)
+                if not known or not leaves(value) <= reach:
+                    del st.facts[key]
+        for address in [a for a in st.mem if not leaves(a) <= reach]:
             del st.mem[address]
-        for value in [v for v in st.tags if not self._reachable(v, reach)]:
+        for value in [v for v in st.tags if v not in named and not self._near(v, named)]:
             del st.tags[value]
 
-    def _reachable(self, value: Value, reach: set[Value]) -> bool:
-        for leaf in self.values.leaves(value):
-            if leaf not in reach and self.values.nodes[leaf][0] not in ("&g", "&l", "c", "n"):
-                return False
-        return True
-
-    def _asked(self, value: Value, kept: set[Value], reach: set[Value], asked: frozenset[str]) -> bool:
-        if value in kept:
-            return True
-        operands = self.values.operands(self.values.nodes[value])
-        if not operands:
+    def _asks(self, value: Value, asked: frozenset[str]) -> bool:
+        """Whether a later condition may compute ``value`` again."""
+        if not self.values.operands(self.values.nodes[value]):
             return False
         words = self.values.words(value)
-        if words and not words & asked:
-            return False
-        if not words and not any(o in kept for o in operands):
-            return False
-        return self._reachable(value, reach)
+        return not words or bool(words & asked)
+
+    def _near(self, value: Value, named: set[Value]) -> bool:
+        """Whether ``value`` is a field of something named: ``p->buf`` while p lives."""
+        nodes = self.values.nodes
+        key = nodes[value]
+        return key[0] == "ld" and any(o in named for o in (key[1], *self.values.operands(nodes[key[1]])))
 
 
 def _locals(cfg: Cfg, function: Function) -> dict[str, bool]:

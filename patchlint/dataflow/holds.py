@@ -12,7 +12,7 @@ OWNED = frozenset(("ref", "mem"))
 """Kinds of hold that go with a pointer; the others are states of the thing pointed to."""
 
 _MAX_SAME = 2
-"""Holds of one place in one state: a loop that takes without end must come to one."""
+"""Holds of one place in one state, of those only the last one stored: a loop that takes without end must converge."""
 
 
 class Log:
@@ -64,8 +64,9 @@ class Holds:
             self._again(st, hold, site)
         self.log.sites.setdefault((site.pos, hold.family), site)
         same = [h for h in st.holds if h.site == hold.site and h.family == hold.family]
-        if len(same) >= _MAX_SAME:
-            st.holds = tuple(h for h in st.holds if h is not same[0])
+        if same:
+            gone = {id(h) for h in same[: 1 - _MAX_SAME] + [h for h in same if h.stored]}
+            st.holds = tuple(h for h in st.holds if id(h) not in gone)
         st.holds = (*st.holds, hold)
         st.mark("acquire", site.pos, site.call)
         self._untag(st, hold.obj)

@@ -127,7 +127,7 @@ def analyse(cfg: Cfg) -> Needs:
                     new_asked |= words
             if len(new_live) != len(live[i]) or len(new_asked) != len(asked[i]):
                 live[i], asked[i], changed = new_live, new_asked, True
-    entries = [0] * len(uses)
+    entries = [1] + [0] * (len(uses) - 1)
     for succs in after:
         for succ in set(succs):
             entries[succ] += 1

@@ -51,6 +51,11 @@ class Exit(NamedTuple):
     vague: bool
     env: tuple[tuple[str, Value], ...] = ()
     facts: tuple[tuple[int, int], ...] = ()
+    """With ``Policy.seed_params``: what is known of values (see ``State.facts``)."""
+    returned: tuple[Hold, ...] = ()
+    """Holds that leave with the returned value."""
+    memory: tuple[tuple[Value, Value], ...] = ()
+    """With ``Policy.seed_params``: what the path wrote, address and value."""
 
 
 class Event(NamedTuple):

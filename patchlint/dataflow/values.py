@@ -24,6 +24,7 @@ Key = tuple[Any, ...]
 
 INTERIOR: Final = frozenset(("f", "e", "in"))
 _POINTERS: Final = frozenset(("&l", "&g", "f", "e", "in", "str"))
+_FIXED: Final = frozenset(("c", "n", "&l", "&g", "str"))
 _FOLD: Final[dict[str, Callable[[int, int], int]]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -146,11 +147,15 @@ class Values:
         return self.make("not", a)
 
     def leaves(self, value: Value) -> frozenset[Value]:
-        """Unknowns that ``value`` is made of."""
+        """Unknowns that ``value`` is made of; constants and addresses of variables do not count."""
         known = self._leaves.get(value)
         if known is None:
-            inner = self.operands(self.nodes[value])
-            known = frozenset((value,)) if not inner else frozenset().union(*map(self.leaves, inner))
+            key = self.nodes[value]
+            inner = self.operands(key)
+            if inner:
+                known = frozenset[Value]().union(*map(self.leaves, inner))
+            else:
+                known = frozenset() if key[0] in _FIXED else frozenset((value,))
             self._leaves[value] = known
         return known
 
