@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from patchlint.syntax.brackets import ARGS
 from patchlint.syntax.conditions import Group, groups
 from patchlint.syntax.lexical import BLANK, Directive, Lexed, lex
 
@@ -61,7 +62,7 @@ class Wrapped(NamedTuple):
 
 _TOKEN = re.compile(rb"[{}]")
 _TOP = re.compile(rb"^(?!\w+\s*:(?!:))[A-Za-z_][\w \t*]*", re.MULTILINE)
-_FIRST = re.compile(rb"^[^\s#].*", re.MULTILINE)
+_MACRO_CALL = re.compile(rb"\s*(?:\w+\s*" + ARGS + rb"\s*)*")
 _ELSE = re.compile(rb"\s*else\b")
 _WHILE = re.compile(rb"\s*while\b")
 _CASE = re.compile(rb"\bcase\b|\bdefault\s*:")
@@ -83,8 +84,8 @@ def read_hunks(source: bytes, starts: Sequence[FragmentStart], offsets: Sequence
     conditional: list[Group] = []
     for (_, _, section), begin, end in zip(starts, offsets, ends, strict=True):
         lexed = lex(mend_edges(source[begin:end]))
-        found = _pieces(lexed.shadow, section)
-        hidden = _hide(lexed.shadow, [(piece.start, piece.end) for piece in found])
+        found, cut = _pieces(lexed.shadow, section)
+        hidden = _hide(lexed.shadow, [*((piece.start, piece.end) for piece in found), *cut])
         texts.append(lexed.shadow)
         masked.append(hidden[:-1] + b";" if hidden[-1:] == b"\n" else hidden)
         moved = [item._replace(start=item.start + begin, end=item.end + begin) for item in lexed.directives]
@@ -134,23 +135,32 @@ def _hide(text: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
     return bytes(out)
 
 
-def _pieces(shadow: bytes, section: str) -> list[Piece]:
-    """The cut pieces of one hunk: at most one at its beginning and one at its end."""
+def _pieces(shadow: bytes, section: str) -> tuple[list[Piece], list[tuple[int, int]]]:
+    """The cut pieces of one hunk, and the extents of cut items that have no body to read.
+
+    At most one piece stands at the hunk's beginning and one at its end.
+    """
     found: list[Piece] = []
+    cut: list[tuple[int, int]] = []
     opened = _cut_head(shadow)
     if opened >= 0:
         end = _closed(shadow, opened)
         top = end if end >= 0 else len(shadow)
         found.append(Piece(0, opened, top, False, end < 0, False, section))
+    elif (top := _ended(shadow)) >= 0:
+        found.append(Piece(0, -1, top, True, False, False, section))
+    elif (top := _top_level(shadow)) >= 0:
+        cut.append((0, top))
     else:
-        top, closed = _top_level(shadow)
-        if shadow[:top].strip():
-            found.append(Piece(0, -1, top, True, not closed, False, section))
+        top = len(shadow)
+        found.append(Piece(0, -1, top, True, True, False, section))
     opened = _unclosed(shadow, top)
+    start = _item_start(shadow, top, opened if opened >= 0 else len(shadow))
     if opened >= 0:
-        start = _item_start(shadow, top, opened)
         found.append(Piece(start, opened, len(shadow), False, True, True, section))
-    return found
+    elif not _MACRO_CALL.fullmatch(shadow, start):
+        cut.append((start, len(shadow)))
+    return [piece for piece in found if shadow[piece.start : piece.end].strip()], cut
 
 
 def _closed(shadow: bytes, opened: int) -> int:
@@ -163,22 +173,23 @@ def _closed(shadow: bytes, opened: int) -> int:
     return -1
 
 
-def _top_level(shadow: bytes) -> tuple[int, bool]:
-    """Where items that begin inside the hunk may begin, and whether the one from above has ended there."""
+def _ended(shadow: bytes) -> int:
+    """Offset behind the line that ends an item begun above: a ``}`` in column 1 with nothing open.  -1 for none."""
     depth = 0
     for match in _TOKEN.finditer(shadow):
         depth += 1 if match[0] == b"{" else -1
         if depth < 0:
             at = match.start()
             if (at == 0 or shadow[at - 1] == 10) and shadow[at + 1 : at + 2] not in (b",", b")"):
-                return _LINE_END.match(shadow, at).end(), True  # type: ignore[union-attr]
+                return _LINE_END.match(shadow, at).end()  # type: ignore[union-attr]
             depth = 0
-    first = _FIRST.search(shadow)
-    while first is not None:
-        if _TOP.match(shadow, first.start()):
-            return first.start(), True
-        first = _FIRST.search(shadow, first.end())
-    return len(shadow), False
+    return -1
+
+
+def _top_level(shadow: bytes) -> int:
+    """Offset of the first line that begins an item in column 1, -1 for none."""
+    first = _TOP.search(shadow)
+    return first.start() if first is not None else -1
 
 
 def _unclosed(shadow: bytes, top: int) -> int:
@@ -219,7 +230,7 @@ def wrappings(text: bytes, above: bool, below: bool) -> Iterator[Wrapped]:
     highs = _highs(text) if below else [len(text)]
     for high in highs:
         for low in lows:
-            if low < high or not text.strip():
+            if text[low:high].strip() or not text.strip():
                 kept = text[:low].translate(BLANK) + text[low:high] + text[high:].translate(BLANK)
                 yield _wrap(kept, above, below, low, high)
 
@@ -310,6 +321,8 @@ def other_wrappings(text: bytes, above: bool, below: bool) -> Iterator[tuple[byt
     openers, _, opened = _openers(text)
     for low in _lows_of_list(text) if above else [0]:
         for high in [len(text), text.rfind(b",") + 1, text.rfind(b";") + 1] if below else [len(text)]:
+            if not text[low:high].strip() or 2 * (high - low) < len(text):
+                continue
             kept = text[:low].translate(BLANK) + text[low:high] + text[high:].translate(BLANK)
             for before, after in _OTHERS:
                 inner = len(openers) - (1 if before and not below else 0)

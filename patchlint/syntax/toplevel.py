@@ -43,6 +43,8 @@ class TopLevel:
     globals: list[Global] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     fields: list[Field] = field(default_factory=list)
+    unread: list[int] = field(default_factory=list)
+    """Offsets of the first error of items that the grammar rejects."""
 
 
 def read_items(source: bytes, text: bytes, items: Sequence[Item], dialect: Dialect) -> TopLevel:
@@ -101,7 +103,10 @@ class _ItemReader:
         rewritten = rewrite(text, dialect)
         self.source = source
         self.found = found
-        self.root = parse_text(rewritten.text, start).root
+        parsed = parse_text(rewritten.text, start)
+        self.root = parsed.root
+        if parsed.error >= 0:
+            found.unread.append(parsed.error)
         self.attributes = [item._replace(pos=item.pos + start) for item in rewritten.marks.attributes]
 
     def run(self) -> None:

@@ -162,6 +162,11 @@ class Unit:
         """Structure members with attributes that the dialect keeps, such as ``__rcu``."""
         return tuple(self._top.fields)
 
+    @property
+    def unread(self) -> tuple[int, ...]:
+        """Offsets of what cannot be read outside functions: what is told of those items may be incomplete."""
+        return tuple(self._top.unread)
+
     @cached_property
     def includes(self) -> tuple[str, ...]:
         """Names of included files, with their quotes or angle brackets taken off."""
