@@ -229,7 +229,7 @@ def _hunk_rows(folder: str | None) -> Iterator[Row]:
         for head in unit.heads:
             unit.function(head)
         total += 1
-        bad += any(entry.reason.startswith("cannot") for entry in unit.not_analysed)
+        bad += any(entry.reason.startswith("cannot") for entry in unit.not_analysed) or bool(unit.unread)
     yield Row("fragments free of errors", f"{100 - 100 * bad / max(1, total):.2f} % of {total} hunks", "≥ 96 %")
 
 

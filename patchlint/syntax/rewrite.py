@@ -47,7 +47,7 @@ _TYPE = (
 _KEYWORD = rb"(?:if|for|while|switch|return|sizeof|do|else|goto|case|asm|__asm__|typeof|__typeof__|__attribute__)\b"
 _MACRO = (
     rb"[ \t]*+(?!" + _KEYWORD + rb")(?P<macro>[A-Za-z_]\w*+)[ \t]*+"
-    rb"(?=(?P<args>" + ARGS + rb")\s*+(?P<next>[\w{}*(]|\+\+|--|=(?=\s*+\{)))"
+    rb"(?=(?P<args>" + ARGS + rb")\s*+(?P<next>[\w{}*(.]|\+\+|--|=(?=\s*+\{)))"
 )
 # The first byte is one set so that the matcher can skip to it; what may follow depends on it.
 _PLACES = re.compile(
@@ -86,8 +86,11 @@ class Rewritten(NamedTuple):
     marks: Marks
 
 
-def rewrite(text: bytes, dialect: Dialect) -> Rewritten:
-    """Rewrite a shadow text (a body, an initialiser, a structure).  The length and all newlines stay."""
+def rewrite(text: bytes, dialect: Dialect, *, listed: bool = False) -> Rewritten:
+    """Rewrite a shadow text.  The length and all newlines stay.
+
+    ``listed`` says that the text holds no statements but members or elements: an initialiser, a structure.
+    """
     for word, other in dialect.respell:
         if word in text:
             text = re.sub(rb"\b" + word + rb"\b", other, text)
@@ -97,7 +100,7 @@ def rewrite(text: bytes, dialect: Dialect) -> Rewritten:
         text = _GOTO.sub(_plain_goto, text)
     if b"static" in text:
         text = _STATIC.sub(b"      ", text)
-    work = _Rewriter(text, dialect)
+    work = _Rewriter(text, dialect, listed)
     work.run()
     done = Repaired(bytes(work.out), frozenset(work.marks.heads))
     if work.jumps:
@@ -134,8 +137,9 @@ def _replace_typeof(text: bytes) -> bytes:
 class _Rewriter:
     """The edits of one text."""
 
-    def __init__(self, text: bytes, dialect: Dialect) -> None:
+    def __init__(self, text: bytes, dialect: Dialect, listed: bool) -> None:
         self.text = text
+        self.listed = listed
         self.out = bytearray(text)
         self.dialect = dialect
         self.marks = Marks()
@@ -215,14 +219,17 @@ class _Rewriter:
         name = match["macro"].decode("latin-1")
         if name in self.dialect.attribute_calls or name in self.dialect.attributes:
             self._attribute(start, end)
+        elif self.listed:
+            if match["next"] == b"." or match["next"].isalnum():
+                self._put(b",", match.end("args"))
         elif self._begins_statement(start):
             loop = self.dialect.loops.match(name) or self.dialect.scopes.match(name)
             if match["next"] == b"=":
                 self._declare(*match.span("args"))
             elif match["next"] == b"{" or loop:
                 self._make_head(start, end, match)
-            elif match["next"] not in (b"*", b"(", b"++", b"--") and not self._in_list(start):
-                self._end_statement(match.end("args"))
+            elif match["next"] not in (b"*", b"(", b".", b"++", b"--") and not self._in_list(start):
+                self._put(b";", match.end("args"))
 
     def _declare(self, start: int, end: int) -> None:
         """``DECLARE_X(name, size) = { 0 }``: leave the words of a plain declaration."""
@@ -273,12 +280,11 @@ class _Rewriter:
         elif self.out[opened - 1 : opened] == b" ":
             self.out[opened - 1 : opened + 1] = b"(1"
 
-    def _end_statement(self, end: int) -> None:
-        """Put a ``;`` into a blank behind a macro statement; before ``}`` the parser makes up for it."""
-        at = end
+    def _put(self, mark: bytes, at: int) -> None:
+        """Put a mark into a blank behind a macro call; before ``}`` the parser makes up for a missing one."""
         while self.text[at : at + 1].isspace():
             if self.text[at] != 10:
-                self.out[at] = 59
+                self.out[at : at + 1] = mark
                 return
             at += 1
 

@@ -100,7 +100,7 @@ class _ItemReader:
     """Reads one declaration or type definition."""
 
     def __init__(self, source: bytes, text: bytes, start: int, dialect: Dialect, found: TopLevel) -> None:
-        rewritten = rewrite(text, dialect)
+        rewritten = rewrite(text, dialect, listed=True)
         self.source = source
         self.found = found
         parsed = parse_text(rewritten.text, start)

@@ -81,3 +81,9 @@ def test_members_with_attributes() -> None:
         ("sock", "regs", ("__iomem",)),
         ("", "count", ("__percpu",)),
     ]
+
+
+def test_elements_made_by_macros_bring_their_commas() -> None:
+    found = unit_of("static const struct pm_ops ops = {\n\tSLEEP_OPS(a, b)\n\tRUNTIME_OPS(c, d)\n\t.prepare = e,\n};\n")
+    assert [entry.function for table in found.tables for entry in table.entries] == ["e"]
+    assert found.unread == ()
