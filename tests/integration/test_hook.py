@@ -196,6 +196,26 @@ class TestSending:
         assert "REF001" not in done.stderr
         assert sender.kept == []
 
+    def test_two_sendings_at_the_same_time_are_told_apart(self, sender: Sender) -> None:
+        sender.install()
+        leaky = sender.series(*LEAKY)
+        clean = [sender.home / f"clean-{number}.patch" for number in (1, 2)]
+        for number, file in enumerate(clean, start=1):
+            file.write_text(
+                leaky[1].read_text().replace("PATCH 1/3", f"PATCH {number}/2").replace("part 1", f"{number}")
+            )
+        clean[1].write_text(clean[1].read_text().replace("widget.c", "gadget.c"))
+        running = [
+            subprocess.Popen(["git", "send-email", *files], cwd=sender.tree.folder, env=sender.tree.env,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for files in (leaky, clean)
+        ]  # fmt: skip
+        said = [each.communicate(timeout=120)[1] for each in running]
+        assert running[0].returncode != 0
+        assert "REF001" in said[0] and "REF001" not in said[1], said
+        assert "misc: widget: part 2" in said[0] and "part 2" not in said[1]
+        assert sender.kept == []
+
     @pytest.mark.parametrize("program", ["/nonexistent/python", "sh -c 'kill -9 $$'", "false"])
     def test_a_crash_is_told_and_stops(self, sender: Sender, program: str) -> None:
         sender.install()
