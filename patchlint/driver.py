@@ -7,10 +7,8 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from multiprocessing import get_context
 from pathlib import Path
 
 from patchlint import __version__
@@ -43,6 +41,8 @@ from patchlint.series import assemble, choose
 
 _FEW_FILES = 8
 """Fewer files than this are not worth starting processes for."""
+_KEPT_FILES = 400
+"""After so many files what was worked out of the tree is dropped, to bound the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,16 @@ class Desk:
     selection: Selection
     progress: Progress
     _indexes: dict[str, TreeIndex] = field(default_factory=dict)
+    _surroundings: TreeKnowledge | None = None
+    _asked: int = 0
+
+    def surroundings(self) -> TreeKnowledge:
+        """What is known of the tree as it stands, shared by many files and forgotten now and then."""
+        if self._surroundings is None or self._asked % _KEPT_FILES == 0:
+            read = self.tree.read if self.tree is not None else None
+            self._surroundings = TreeKnowledge(self.index(self.tree), self.ruleset, frozenset(), read)
+        self._asked += 1
+        return self._surroundings
 
     def index(self, tree: Tree | None) -> TreeIndex:
         """The index of the tree at its revision, built when first asked for; an empty one without a tree."""
@@ -232,9 +242,12 @@ def _each_file(desk: Desk, files: Sequence[SourceFile]) -> Iterator[FileReview]:
     if jobs < 2 or len(files) < _FEW_FILES:
         yield from (_review_one(desk, file) for file in files)
         return
+    # Imported here because a review of one mail, which must be quick, starts no processes.
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     # spawn: a forked child would share the parent's git process and database.
-    context = get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=(desk.options,))
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker, initargs=(desk.options,))
     try:
         yield from pool.map(_work, files, chunksize=4)
     finally:
@@ -258,10 +271,7 @@ def _review_one(desk: Desk, file: SourceFile) -> FileReview:
     data = read_source(file)
     if isinstance(data, NotAnalysed):
         return FileReview((), (data,), 0, 0, {})
-    view = View(file.name, data)
-    read = desk.tree.read if desk.tree is not None else None
-    knowledge = TreeKnowledge(desk.index(desk.tree), desk.ruleset, frozenset({file.name}), read)
-    return review_file(view, desk.ruleset, knowledge)
+    return review_file(View(file.name, data), desk.ruleset, desk.surroundings())
 
 
 # --------------------------------------------------------------------- reports

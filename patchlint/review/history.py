@@ -12,7 +12,7 @@ from patchlint.model import Finding, NotAnalysed
 from patchlint.review.examine import Examiner, Knowledge
 from patchlint.review.functions import Pair, Site, changed_functions
 from patchlint.review.timeline import Stage, State, View, Views
-from patchlint.review.verdicts import Change, by_key, judge
+from patchlint.review.verdicts import Change, by_nameless_key, judge
 from patchlint.source import TreeReader
 
 _MOST_CALLERS = 200
@@ -72,7 +72,7 @@ class FunctionHistory:
         life = self._life(pair)
         before = self._examine(pair.before, stage.before, life.mode)
         after = self._examine(pair.after, stage.after, life.mode)
-        life.changes.append(Change(stage.order, stage.patch.n, by_key(before), by_key(after)))
+        life.changes.append(_change(stage, before, after))
 
     def _life(self, pair: Pair) -> _Life:
         """The function's record, moved to its new place; a function without a past begins as new code."""
@@ -124,7 +124,7 @@ class FunctionHistory:
         if known is None and not before and not after:
             return
         life = self._lives.setdefault(caller.place, _Life(mode))
-        life.changes.append(Change(stage.order, stage.patch.n, by_key(before), by_key(after), elsewhere=True))
+        life.changes.append(_change(stage, before, after, elsewhere=True))
 
     def _effect_changed(self, stage: Stage, pair: Pair) -> Site | None:
         """The function after the patch, when its body now does something else to its callers than before."""
@@ -162,6 +162,10 @@ class FunctionHistory:
         reason = f"more than {_MOST_CALLERS} callers of what patch {stage.patch.n} changes; this and the rest left out"
         line = caller.view.file_line(caller.head.start)
         self._skipped.append(NotAnalysed(caller.view.path, caller.head.name, reason, line))
+
+
+def _change(stage: Stage, before: Iterable[Finding], after: Iterable[Finding], elsewhere: bool = False) -> Change:
+    return Change(stage.order, stage.patch.n, by_nameless_key(before), by_nameless_key(after), elsewhere)
 
 
 def _calling(views: Iterable[View], name: str) -> Iterator[Site]:

@@ -32,6 +32,7 @@ class TreeKnowledge:
         self._paths = paths
         self._read = read
         self._views = Views()
+        self._index = index
         self._outside = index.with_overlay(dict.fromkeys(paths))
         self._base = TreeCallees(ruleset.models, index, ruleset.digest)
         self._states: dict[int, tuple[State, TreeCallees]] = {}
@@ -48,12 +49,18 @@ class TreeKnowledge:
 
     def _within(self, state: State) -> TreeCallees:
         """Summaries in this state, worked out once: states are told apart by identity and kept alive here."""
+        if not self._paths and self._is_tree(state):
+            return self._base
         known = self._states.get(id(state))
         if known is None:
             files: dict[str, bytes | None] = dict.fromkeys(self._paths)
             files.update({path: b"\n".join(view.source for view in group) for path, group in state.items()})
             known = self._states[id(state)] = state, self._base.with_overlay(files)
         return known[1]
+
+    def _is_tree(self, state: State) -> bool:
+        """Whether the files of the state stand in the tree as they are: then one memory serves for all."""
+        return all(len(group) == 1 and group[0].source == self._index.read(path) for path, group in state.items())
 
     def held_by_callers(self, site: Site, state: State) -> frozenset[str]:
         """Families that every known caller holds around its call."""

@@ -36,6 +36,15 @@ def by_key(findings: Iterable[Finding]) -> dict[FindingKey, Finding]:
     return found
 
 
+def by_nameless_key(findings: Iterable[Finding]) -> dict[FindingKey, Finding]:
+    """Findings of one function under keys that survive its renaming and its move to another file."""
+    found: dict[FindingKey, Finding] = {}
+    for finding in findings:
+        parts = [part for part in finding.key.split("|") if part not in (finding.function, finding.file)]
+        found.setdefault((finding.rule, "|".join(parts)), finding)
+    return found
+
+
 def judge(changes: Sequence[Change]) -> list[Finding]:
     """The findings of one function over the whole series, each with verdict, patch and ``fixed_by``.
 
