@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from patchlint.cfg import Cfg, build
-from patchlint.checkers import pairing
+from patchlint.checkers import pairing, rcu, sleeping
 from patchlint.checkers.context import CheckResult, FunctionContext
 from patchlint.checkers.function_fault import FunctionFault, lower, to_finding
 from patchlint.dataflow import Callees, PathReport, Policy, explore
 from patchlint.ir import Variant
 from patchlint.model import Finding, NotAnalysed
 
-_CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[FunctionFault]], ...]] = (pairing.check,)
+_CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[FunctionFault]], ...]] = (
+    pairing.check, rcu.check, sleeping.check,
+)  # fmt: skip
 _CONFIRM_STATES: Final = 3000
 
 

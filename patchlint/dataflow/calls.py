@@ -101,13 +101,13 @@ class Calls:
                               render(arg), st.holds, st.trail, tagged[1], "pass")
                     )  # fmt: skip
         if summary is not None and summary.sleeps not in ("no", "unknown"):
-            detail = summary.sleeps
+            detail, flags = summary.sleeps, -1
             if detail.startswith("arg"):
                 at = int(detail[3:])
-                detail = render(expr.args[at]) if at < len(expr.args) else ""
+                detail, flags = (render(expr.args[at]), args[at]) if at < len(expr.args) else ("", -1)
             family = ",".join(sorted({self.holds.family(h.family).context for h in st.holds} - {""}))
             self.log.event(
-                Event("call", expr.pos, expr.name, family, -1, summary.where, st.holds, st.trail, 0, detail or "yes")
+                Event("call", expr.pos, expr.name, family, flags, summary.where, st.holds, st.trail, 0, detail)
             )
 
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:

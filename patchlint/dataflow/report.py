@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from patchlint.dataflow.state import Hold, Trail
-from patchlint.dataflow.values import Value
+from patchlint.dataflow.values import Key, Value
 
 
 class Policy(NamedTuple):
@@ -63,7 +63,8 @@ class Event(NamedTuple):
 
     ``kind``: "underflow" (release of what is not held), "again" (acquire of what is held and does not nest),
     "released" (release of what was released before), "use" (dereference or call with a tagged value),
-    "call" (a call while something with a context is held), "load" (a load that needs a context).
+    "call" (a call that may sleep: ``family`` tells the contexts of what is held, ``detail`` is "yes" or the text of the
+    allocation flags that decide and ``obj`` their value), "load" (a load that needs a context).
     """
 
     kind: str
@@ -105,5 +106,5 @@ class PathReport:
     states: int
     bound_hit: bool
     roots: tuple[Value, ...] = ()
-    keys: tuple[tuple[object, ...], ...] = ()
+    keys: tuple[Key, ...] = ()
     """Description of every value, for callers that ask where a value comes from (see ``values``)."""
