@@ -37,7 +37,31 @@ def write_book(rows: Iterable[Row]) -> Book:
         if kind != "family":
             _ADD[kind](book, row, owner)
     _check_families(book, kept)
+    for section in ("call", "shape"):
+        book[section] = {name: _slim(record) for name, record in book[section].items()}
     return book
+
+
+RECORD: Mapping[str, Any] = {
+    "effects": [], "take": [], "unknown": [], "rest": "borrow", "result": ANY, "returns": -1, "never": False,
+    "sleeps": "unknown", "where": "",
+}  # fmt: skip
+"""Keys of a call's record, and what those say that are left out of a book."""
+EFFECT: Mapping[str, Any] = {
+    "when": ANY, "null_ok": False, "err_ok": False, "frees": False, "context": "", "key": None, "flags": [],
+}  # fmt: skip
+"""Keys of an effect that may be left out, likewise."""
+
+
+def _slim(record: Record) -> Record:
+    """The record without what it says by default: books are read at every start."""
+    slim = {key: value for key, value in record.items() if key in RECORD and value != RECORD[key]}
+    if "effects" in slim:
+        slim["effects"] = [
+            {key: value for key, value in effect.items() if key not in EFFECT or value != EFFECT[key]}
+            for effect in slim["effects"]
+        ]
+    return slim
 
 
 def as_names(value: object) -> list[str]:
@@ -94,10 +118,7 @@ def _record(book: Book, name: str, row: Row) -> Record:
     section = book["shape" if "*" in name else "call"]
     record: Record | None = section.get(name)
     if record is None or (row.file.extra and not record["extra"]):
-        record = {
-            "effects": [], "take": [], "unknown": [], "rest": "borrow", "result": ANY, "returns": -1, "never": False,
-            "sleeps": "unknown", "where": "", "extra": row.file.extra,
-        }  # fmt: skip
+        record = {**RECORD, "effects": [], "take": [], "unknown": [], "extra": row.file.extra}
         section[name] = record
     return record
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from patchlint.effects import Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
-from patchlint.ruleset.book import Book, Record
+from patchlint.ruleset.book import EFFECT, RECORD, Book, Record
 
 
 class Models:
@@ -95,10 +95,10 @@ class Models:
 
     def _make_summary(self, name: str) -> Summary | None:
         record = self.book["call"].get(name)
-        if record:
+        if record is not None:
             return _summary(name, record, shape=False)
         record = self._call_shapes.find(name)
-        return _summary(name, record, shape=True) if record else None
+        return _summary(name, record, shape=True) if record is not None else None
 
     def _make_guard(self, name: str, record: Record) -> GuardClass:
         acquire, release = str(record["acquire"]), str(record["release"])
@@ -166,21 +166,22 @@ def _place(record: Any) -> Place:
 
 
 def _effect(record: Record) -> Effect:
+    full = {**EFFECT, **record}
+    key = _place(full["key"]) if full["key"] else None
     return Effect(
-        record["do"], record["of"], _place(record["at"]), record["when"], record.get("null_ok", False),
-        record.get("err_ok", False), record.get("frees", False), record.get("context", ""),
-        _place(record["key"]) if record["key"] else None, frozenset(record["flags"]),
+        full["do"], full["of"], _place(full["at"]), full["when"], full["null_ok"], full["err_ok"], full["frees"],
+        full["context"], key, frozenset(full["flags"]),
     )  # fmt: skip
 
 
 def _summary(name: str, record: Record, *, shape: bool) -> Summary:
-    effects = tuple(_effect(item) for item in record["effects"])
-    rest = str(record["rest"])
-    special = dict.fromkeys(record["take"], "take") | dict.fromkeys(record["unknown"], "unknown")
+    full = {**RECORD, **record}
+    rest = str(full["rest"])
+    special = dict.fromkeys(full["take"], "take") | dict.fromkeys(full["unknown"], "unknown")
     args = tuple(special.get(index, rest) for index in range(max(special, default=-1) + 1))
     return Summary(
-        name, effects, args, rest, record["result"], record["returns"], record["never"], record["sleeps"],
-        "pattern" if shape else "model", record["where"],
+        name, tuple(map(_effect, full["effects"])), args, rest, full["result"], full["returns"], full["never"],
+        full["sleeps"], "pattern" if shape else "model", full["where"],
     )  # fmt: skip
 
 
