@@ -12,6 +12,8 @@ from patchlint.host.tree import MAX_FILE
 from patchlint.model import NotAnalysed, PatchlintError
 
 _SUFFIXES = (".c", ".h")
+_SNIFFED = 8192
+"""Bytes in which git, too, looks for a NUL to tell binary files."""
 
 
 class SourceFile(NamedTuple):
@@ -39,7 +41,8 @@ def read_source(file: SourceFile) -> bytes | NotAnalysed:
         status = file.path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE:
             return NotAnalysed(file.name, "", "no regular file, or too large")
-        return file.path.read_bytes()
+        data = file.path.read_bytes()
+        return NotAnalysed(file.name, "", "a binary file") if b"\0" in data[:_SNIFFED] else data
     except OSError as error:
         return NotAnalysed(file.name, "", error.strerror or "cannot be read")
 
