@@ -188,7 +188,7 @@ class _Reader:
 
     def _expressions(self) -> Iterator[Expr]:
         for block in self.cfg.blocks:
-            yield from _evaluated(block)
+            yield from evaluated(block)
 
     def _spread(self, expr: Expr) -> None:
         """Let variables bear the parameters that are assigned to them."""
@@ -334,7 +334,7 @@ class _Reader:
         while at not in seen:
             seen.add(at)
             block = self.cfg.blocks[at]
-            for expr in _evaluated(block):
+            for expr in evaluated(block):
                 for node in walk(expr):
                     if isinstance(node, Call) and node.name:
                         yield SureCall(node.name, tuple(self._text(arg) for arg in node.args))
@@ -348,7 +348,7 @@ class _Reader:
         return render(arg, 80)
 
 
-def _evaluated(block: Block) -> Iterator[Expr]:
+def evaluated(block: Block) -> Iterator[Expr]:
     """The expressions of a block, those of its end included; a declaration counts as an assignment."""
     for op in block.ops:
         if isinstance(op, Evaluate):

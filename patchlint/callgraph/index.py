@@ -43,15 +43,16 @@ class TreeIndex:
     def __init__(self, store: Store | None = None, overlay: Mapping[str, bytes | None] | None = None) -> None:
         self.store: Store = store or NoStore()
         self._overlay = _Overlay(overlay or {})
+        self._plain: TreeIndex | None = None
+        """The tree without any overlay, which knows the files that this one does not change."""
         self._scans: dict[str, FileScan | None] = {}
         self._includes: dict[str, frozenset[str]] = {}
         self._definitions: dict[str, tuple[Definition, ...]] = {}
 
     def with_overlay(self, files: Mapping[str, bytes | None]) -> TreeIndex:
-        """The same tree with other files before it (None: deleted); what was scanned of the rest is shared."""
+        """The same tree with other files before it (None: deleted); what is known of the rest is shared."""
         index = TreeIndex(self.store, files)
-        changed = files.keys() | self._overlay.files.keys()
-        index._scans = {path: scan for path, scan in self._scans.items() if path not in changed}
+        index._plain = self._plain or self
         return index
 
     @property
@@ -73,6 +74,8 @@ class TreeIndex:
 
     def scan(self, path: str) -> FileScan | None:
         """The scanned file, kept for the next question."""
+        if self._plain is not None and path not in self._overlay.files:
+            return self._plain.scan(path)
         if path not in self._scans:
             if len(self._scans) >= _KEPT_SCANS:
                 self._scans.pop(next(iter(self._scans)))
@@ -102,8 +105,14 @@ class TreeIndex:
     def definitions(self, name: str) -> tuple[Definition, ...]:
         """Every definition of a function or macro called ``name``."""
         if name not in self._definitions:
-            paths = self.files_with(token(name, DEFINED))
-            self._definitions[name] = tuple(found for scan in self.scanned(paths) for found in scan.defined(name))
+            changed = self._overlay.files
+            if self._plain is not None:
+                kept = [found for found in self._plain.definitions(name) if found.file not in changed]
+                paths: Iterable[str] = self._overlay.with_token(token(name, DEFINED))
+            else:
+                kept, paths = [], self.files_with(token(name, DEFINED))
+            kept += (found for scan in self.scanned(paths) for found in scan.defined(name))
+            self._definitions[name] = tuple(sorted(kept, key=lambda found: (found.file, found.start)))
         return self._definitions[name]
 
     def resolve(self, name: str, from_file: str = "") -> tuple[Definition, ...]:
@@ -115,6 +124,8 @@ class TreeIndex:
 
     def includes(self, path: str) -> frozenset[str]:
         """Files that ``path`` includes, directly and by one more step."""
+        if self._plain is not None and not self._overlay.files.keys() & {path}:
+            return self._plain.includes(path)
         if path not in self._includes:
             direct = self._direct_includes(path)
             self._includes[path] = direct.union(*(self._direct_includes(header) for header in direct))

@@ -64,8 +64,8 @@ def choose(
     headers = [found for found in near if found.static and found.file.endswith(".h")]
     if shared:
         return _same_arch(shared, from_file)
-    if not headers:
-        return ()
+    if len({found.file for found in headers}) < 2:
+        return tuple(headers)
     included = includes(from_file)
     reached = tuple(found for found in headers if found.file in included)
     return reached or _same_arch(headers, from_file)

@@ -8,6 +8,10 @@ from typing import Protocol
 class Store(Protocol):
     """One tree at one revision, as the word scan knows it, and a memory for what was worked out."""
 
+    @property
+    def state(self) -> str:
+        """A name for exactly this state of the tree; "" when there is none and nothing may be remembered by it."""
+
     def files_with(self, token: bytes) -> tuple[str, ...]:
         """Paths of the files that hold the token, ascending. A few may be wrong, none is missing."""
 
@@ -26,6 +30,8 @@ class Store(Protocol):
 
 class NoStore:
     """No tree: nothing is known."""
+
+    state = ""
 
     def files_with(self, token: bytes) -> tuple[str, ...]:
         return ()

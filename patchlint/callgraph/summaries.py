@@ -1,298 +1,250 @@
-"""What a call does, from the callee's body: models first, then the flows of the bodies that it reaches.
-
-Only what every definition that may be meant agrees on is said.  A parameter *borrows* when nothing that can be reached
-from it keeps it: the greatest fixpoint over the graph of parameters handed on, so recursion needs no special case.
-"""
+"""What a call does: models first, then the callee's body, as far as every definition that may be meant agrees."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from hashlib import sha1
-from typing import NamedTuple
+from functools import cached_property
 
-from patchlint.callgraph.bodies import cut, read
-from patchlint.callgraph.flows import VERSION, Flow, ParamFlow, decode, encode, flow_of
+from patchlint.callgraph.affected import affected
+from patchlint.callgraph.borrowing import Borrowing
+from patchlint.callgraph.callees import Bodies, Callee
+from patchlint.callgraph.codec import VERSION, decode_summary, encode_summary
 from patchlint.callgraph.index import TreeIndex
+from patchlint.callgraph.inference import NOTHING, Inferred, agreed, infer
 from patchlint.callgraph.scan import Definition
-from patchlint.effects import Cleanup, Family, GuardClass, Loop, Macro, Summary
+from patchlint.callgraph.sleeping import Sleeping
+from patchlint.effects import Cleanup, Effect, Family, GuardClass, Loop, Macro, Summary
 from patchlint.ruleset import Models
 
-MAX_DEPTH = 6
-"""How far a parameter is followed from call to call."""
-MAX_BODIES = 60
-"""Bodies looked at to answer one question; beyond it the answer is unknown."""
-
+MAX_LEVELS = 3
+"""How deep effects are looked for: a wrapper of a wrapper of a wrapper of an API."""
+_MOST_CALLS = {3: 40, 2: 25, 1: 12}
+"""Calls in a body that is explored path by path, by the levels left: wrappers are small."""
+_PARTNERS = 6
+"""Functions of the same file that are looked at for the other half of a lock wrapper."""
 _MAX_ALIASES = 4
-
-_SLEEPING_GFP = ("GFP_KERNEL", "GFP_USER", "GFP_HIGHUSER", "GFP_NOFS", "GFP_NOIO", "__GFP_DIRECT_RECLAIM")
-_ATOMIC_GFP = ("GFP_ATOMIC", "GFP_NOWAIT", "GFP_NOWAIT | __GFP_NOWARN", "GFP_ATOMIC | __GFP_NOWARN", "0")
-
-
-class _Callee(NamedTuple):
-    """A definition that a name may mean, with its facts."""
-
-    definition: Definition
-    flow: Flow | None
-    """None when it cannot be read."""
-    alias: str
-    never_returns: bool
-
-
-_Node = tuple[str, int, int]
-"""A parameter: file, offset of the definition, number."""
+_UNPAIRED = frozenset(("unpaired",))
 
 
 class TreeCallees:
     """Summaries for one state of a tree. Memoises; ask :meth:`within` for the port of one file."""
 
-    def __init__(self, models: Models, index: TreeIndex, digest: str = "") -> None:
+    def __init__(self, models: Models, index: TreeIndex, digest: str = "", base: TreeCallees | None = None) -> None:
         self.models = models
         self.index = index
-        self._digest = digest
-        self._callees: dict[tuple[str, str], tuple[_Callee, ...]] = {}
-        self._read: dict[tuple[str, int], _Callee] = {}
-        self._borrows: dict[_Node, bool] = {}
-        self._sleeps: dict[tuple[str, str], str] = {}
-        self._summaries: dict[tuple[str, str], Summary | None] = {}
+        self._base = base
+        """The tree without the overlay of ``index``: it knows all that the overlay does not change."""
+        self.bodies: Bodies = Bodies(models, index, digest, base.bodies if base is not None else None)
+        self.borrowing: Borrowing = Borrowing(
+            self.bodies, base.borrowing if base is not None else None, self._untouched
+        )
+        self.sleeping = Sleeping(self.bodies)
+        self._owned = _owned(models)
+        self._summaries: dict[tuple[object, ...], Summary | None] = {}
+        self._inferred: dict[tuple[str, int, int], Inferred] = {}
+        self._telling: dict[tuple[str, int, int], bool] = {}
 
     def with_overlay(self, files: Mapping[str, bytes | None]) -> TreeCallees:
         """The same tree with other files before it."""
-        return TreeCallees(self.models, self.index.with_overlay(files), self._digest)
+        base = self._base or self
+        return TreeCallees(self.models, base.index.with_overlay(files), self.bodies.digest, base)
 
     def within(self, file: str) -> FileCallees:
         """What names mean in ``file``."""
-        return FileCallees(self, file)
+        return FileCallees(self, file, MAX_LEVELS)
 
-    def summary(self, name: str, file: str) -> Summary | None:
-        """What a call of ``name`` in ``file`` does; None when neither a model nor a body tells."""
+    def summary(self, name: str, file: str, levels: int = MAX_LEVELS) -> Summary | None:
+        """What a call of ``name`` in ``file`` does; None when neither a model nor a body tells.
+
+        With no ``levels`` left, effects are not looked for.
+        """
         found = self.models.summary(name)
         if found is not None:
             return found
-        key = (name, file)
+        definitions = self.index.resolve(name, file)
+        return self._of(name, definitions, levels) if definitions else None
+
+    def _of(self, name: str, definitions: tuple[Definition, ...], levels: int) -> Summary | None:
+        """What a call of one of the definitions does."""
+        if self._base is not None and not any(self._changed(found) for found in definitions):
+            return self._base._of(name, definitions, levels)
+        key = (name, levels, *((found.file, found.start) for found in definitions))
         if key not in self._summaries:
-            self._summaries[key] = self._infer(name, file)
+            self._summaries[key] = None  # what recursion sees of itself
+            self._summaries[key] = self._remembered(name, definitions, levels)
         return self._summaries[key]
 
-    # ----------------------------------------------------------------- bodies
+    def _remembered(self, name: str, definitions: tuple[Definition, ...], levels: int) -> Summary | None:
+        """From an earlier run where nothing but the tree's state matters, else inferred now."""
+        state = self.index.store.state
+        if self._base is not None or not state:
+            return self._infer(name, definitions, levels)
+        places = (f"{found.file}:{found.start}" for found in definitions)
+        key = self.bodies.key(str(VERSION), state, name, str(levels), *places)
+        text = self.index.store.remembered("summary", key)
+        if text is not None:
+            try:
+                return decode_summary(text)
+            except (ValueError, TypeError):
+                pass  # a row of another version: inferred and written again
+        summary = self._infer(name, definitions, levels)
+        self.index.store.remember("summary", key, encode_summary(summary))
+        return summary
 
-    def callees(self, name: str, file: str) -> tuple[_Callee, ...]:
-        """The definitions that ``name`` may mean in ``file``."""
-        key = (name, file)
-        if key not in self._callees:
-            self._callees[key] = tuple(self._callee(found) for found in self.index.resolve(name, file))
-        return self._callees[key]
+    def _untouched(self, callee: Callee) -> bool:
+        return not self._changed(callee.definition)
 
-    def _callee(self, found: Definition) -> _Callee:
-        place = (found.file, found.start)
-        if place not in self._read:
-            self._read[place] = self._make(found)
-        return self._read[place]
+    def _changed(self, found: Definition) -> bool:
+        """Whether the overlay has a say in what a definition does."""
+        return found.file in self.index.overlay or (found.file, found.name) in self._affected
 
-    def _make(self, found: Definition) -> _Callee:
-        scan = self.index.scan(found.file)
-        body = cut(scan, found) if scan is not None else None
-        if scan is None or body is None:
-            return _Callee(found, None, "", False)
-        if body.alias:
-            return _Callee(found, None, body.alias, False)
-        key = sha1(f"{VERSION} {self._digest}\n".encode() + body.text, usedforsecurity=False).digest()
-        flow = self._recall(key)
-        if flow is None:
-            function = read(body, found.file)
-            flow = flow_of(function, self.models) if function is not None else Flow((), called=("?",))
-            self.index.store.remember("flow", key, encode(flow))
-        head = body.text[: max(0, body.text.find(b"{"))]
-        return _Callee(found, flow if flow.called != ("?",) else None, "", b"__noreturn" in head)
-
-    def _recall(self, key: bytes) -> Flow | None:
-        text = self.index.store.remembered("flow", key)
-        if text is None:
-            return None
-        try:
-            return decode(text)
-        except (ValueError, TypeError):
-            return None
+    @cached_property
+    def _affected(self) -> frozenset[tuple[str, str]]:
+        return affected(self.index, self._base.index, MAX_LEVELS) if self._base is not None else frozenset()
 
     # -------------------------------------------------------------- inference
 
-    def _infer(self, name: str, file: str, depth: int = 0) -> Summary | None:
-        found = self.callees(name, file)
-        if not found:
-            return None
+    def _infer(self, name: str, definitions: tuple[Definition, ...], levels: int, aliases: int = 0) -> Summary | None:
+        found = tuple(self.bodies.callee(definition) for definition in definitions)
         if len(found) == 1 and found[0].alias:
-            return self._aliased(name, found[0], depth)
+            return self._aliased(name, found[0], levels, aliases)
         flows = [callee.flow for callee in found if callee.flow is not None]
-        if len(flows) != len(found):
+        if not found or len(flows) != len(found):
             return None
-        first = found[0].definition
+        inferred = agreed(self._effects(callee, levels) for callee in found)
         returns = {flow.returns_param for flow in flows}
         given_back = returns.pop() if len(returns) == 1 else -1
         count = min(len(flow.params) for flow in flows)
         return Summary(
             name=name,
-            args=tuple(self._argument(name, file, at, given_back) for at in range(count)),
+            effects=inferred.effects,
+            args=tuple(self._argument(found, at, inferred, given_back) for at in range(count)),
+            result=inferred.result,
             returns_arg=given_back,
-            never_returns=all(callee.never_returns for callee in found),
-            sleeps=self.sleeps(name, file),
+            never_returns=inferred.never_returns or all(callee.never_returns for callee in found),
+            sleeps=self.sleeping.agreed(found),
             origin="body",
-            where=f"{first.file}:{first.line}",
+            where=f"{definitions[0].file}:{definitions[0].line}",
         )
 
-    def _aliased(self, name: str, callee: _Callee, depth: int) -> Summary | None:
+    def _aliased(self, name: str, callee: Callee, levels: int, aliases: int) -> Summary | None:
         found = self.models.summary(callee.alias)
-        if found is None and depth < _MAX_ALIASES:
-            found = self._infer(callee.alias, callee.definition.file, depth + 1)
+        if found is None and aliases < _MAX_ALIASES:
+            found = self._infer(name, self.index.resolve(callee.alias, callee.definition.file), levels, aliases + 1)
         return found._replace(name=name) if found is not None else None
 
-    def _argument(self, name: str, file: str, at: int, given_back: int) -> str:
-        # A result that points into the argument would be taken for another thing: leave it open what becomes of it.
-        if at != given_back and self._gives_back(name, file, at):
+    def _argument(self, callees: tuple[Callee, ...], at: int, inferred: Inferred, given_back: int) -> str:
+        what = inferred.args[at] if at < len(inferred.args) else ""
+        if what in ("take", "released"):
+            return "take" if what == "take" else "borrow"
+        if what == "mixed":
             return "unknown"
-        return "borrow" if self.borrows(name, file, at) else "unknown"
+        # A result that points into the argument would be taken for another thing: leave it open what becomes of it.
+        if at != given_back and any(self.borrowing.gives_back(callee, at) for callee in callees):
+            return "unknown"
+        return "borrow" if all(self.borrowing.borrows(callee, at) for callee in callees) else "unknown"
 
-    def borrows(self, name: str, file: str, at: int) -> bool:
-        """Whether a call of ``name`` in ``file`` surely keeps nothing of its argument ``at``."""
-        roots = [(callee, at) for callee in self.callees(name, file)]
-        return bool(roots) and all(self._node_borrows(callee, at) for callee, at in roots)
+    # ---------------------------------------------------------------- effects
 
-    def _node_borrows(self, callee: _Callee, at: int) -> bool:
-        root = _node(callee, at)
-        if root not in self._borrows:
-            seen = self._reach(callee, at)
-            if seen is None:
-                self._borrows[root] = False
-            else:
-                # Nothing that keeps can be reached from any of them.
-                self._borrows.update(dict.fromkeys(seen, True))
-        return self._borrows[root]
+    def _effects(self, callee: Callee, levels: int) -> Inferred:
+        """The effects of a body, its lock effects marked where the other half was not found."""
+        inferred = self._raw_effects(callee, levels)
+        effects = tuple(
+            effect if self._paired(callee, effect) else effect._replace(flags=effect.flags | _UNPAIRED)
+            for effect in inferred.effects
+        )  # fmt: skip
+        return inferred._replace(effects=effects)
 
-    def _reach(self, callee: _Callee, at: int) -> set[_Node] | None:
-        """All parameters that this one is handed on to; None when one of them may be kept or is unknown."""
-        seen: set[_Node] = set()
-        work = deque([(callee, at, 0)])
-        bodies: set[tuple[str, int]] = set()
-        while work:
-            one, index, depth = work.popleft()
-            node = _node(one, index)
-            if node in seen or self._borrows.get(node):
-                continue
-            seen.add(node)
-            bodies.add(node[:2])
-            flow = one.flow
-            param = _parameter(flow, index) if flow is not None else None
-            if self._borrows.get(node) is False or param is None or param.kept:
-                return None
-            if any(self._gives_back(name, one.definition.file, at) for name, at in param.stored_results):
-                return None
-            for name, argument in param.passed:
-                judged = self._modelled(name, argument)
-                if judged is False:
-                    return None
-                if judged is None:
-                    further = self.callees(name, one.definition.file) if depth < MAX_DEPTH else ()
-                    if not further or len(bodies) > MAX_BODIES:
-                        return None
-                    work.extend((each, argument, depth + 1) for each in further)
-        return seen
+    def _raw_effects(self, callee: Callee, levels: int) -> Inferred:
+        key = (*callee.place, levels)
+        if key not in self._inferred:
+            self._inferred[key] = NOTHING  # what recursion sees of itself
+            few = callee.flow is not None and len(callee.flow.called) <= _MOST_CALLS.get(levels, 0)
+            if few and self._tells(callee, levels):
+                self._inferred[key] = self._explored(callee, levels)
+        return self._inferred[key]
 
-    def _gives_back(self, name: str, file: str, at: int, depth: int = 0) -> bool:
-        """Whether the result of a call may be, or point into, its argument; unknown counts as yes."""
-        callees = self.callees(name, file)
-        if not callees or depth > MAX_DEPTH:
+    def _explored(self, callee: Callee, levels: int) -> Inferred:
+        function = self.bodies.function(callee)
+        if function is None:
+            return NOTHING
+        return infer(function, FileCallees(self, callee.definition.file, levels - 1), self._owned)
+
+    def _tells(self, callee: Callee, levels: int) -> bool:
+        """Whether a body may have effects: it stores a parameter, or calls what has some."""
+        key = (*callee.place, levels)
+        if key not in self._telling:
+            self._telling[key] = False  # what recursion sees of itself
+            flow = callee.flow
+            self._telling[key] = flow is not None and (
+                any(param.kept == "stored" for param in flow.params)
+                or any(self._name_tells(name, callee.definition.file, levels - 1) for name in flow.called)
+            )
+        return self._telling[key]
+
+    def _name_tells(self, name: str, file: str, levels: int) -> bool:
+        modelled = self.models.summary(name)
+        if modelled is not None:
+            return bool(modelled.effects) or "take" in modelled.args or modelled.never_returns
+        if not name or levels <= 0 or self.models.macro(name) is not None:
+            return False
+        return any(self._tells(one, levels) for one in self.bodies.find(name, file))
+
+    def _paired(self, callee: Callee, effect: Effect) -> bool:
+        """Whether a function of the same file surely does the opposite: a lock and an unlock wrapper."""
+        family = self.models.family(effect.resource)
+        if family is None or family.kind not in ("lock", "rcu"):
             return True
-        for callee in callees:
-            param = _parameter(callee.flow, at) if callee.flow is not None else None
-            if param is None or param.returned:
-                return True
-            inner = callee.definition.file
-            if any(self._gives_back(called, inner, arg, depth + 1) for called, arg in param.returned_results):
+        opposite = "release" if effect.action == "acquire" else "acquire"
+        scan = self.index.scan(callee.definition.file)
+        if scan is None:
+            return False
+        near = sorted(scan.definitions, key=lambda one: abs(one.start - callee.definition.start))
+        tried = 0
+        for definition in near:
+            if tried >= _PARTNERS:
+                break
+            partner = self.bodies.callee(definition) if definition.start != callee.definition.start else None
+            if partner is None or partner.flow is None or not self._mentions(partner, effect.resource, opposite):
+                continue
+            tried += 1
+            if any(_opposes(one, effect, opposite) for one in self._raw_effects(partner, 1).effects):
                 return True
         return False
 
-    def _modelled(self, name: str, at: int) -> bool | None:
-        """Whether a modelled call borrows its argument; None when there is no model."""
-        summary = self.models.summary(name)
-        if summary is None:
-            return None
-        for effect in summary.effects:
-            place = effect.place
-            if place.root == "arg" and place.index == at and effect.action in ("release", "take") and not place.deref:
-                family = self.models.family(effect.resource)
-                if effect.action == "take" or family is None or family.kind in ("ref", "mem"):
-                    return False
-        return (summary.args[at] if at < len(summary.args) else summary.rest) == "borrow"
-
-    # ------------------------------------------------------------------ sleep
-
-    def sleeps(self, name: str, file: str, depth: int = 0) -> str:
-        """Whether a call may sleep: "yes" when a sleeping call is surely reached, "argN", "no", or "unknown"."""
-        modelled = self.models.summary(name)
-        if modelled is not None:
-            return modelled.sleeps
-        macro = self.models.macro(name)
-        if macro is not None:
-            return "no"
-        key = (name, file)
-        if key not in self._sleeps:
-            if depth >= MAX_DEPTH:
-                return "unknown"
-            self._sleeps[key] = "unknown"  # what recursion sees of itself
-            self._sleeps[key] = self._sleeps_of(self.callees(name, file), depth)
-        return self._sleeps[key]
-
-    def _sleeps_of(self, callees: tuple[_Callee, ...], depth: int) -> str:
-        answers = {self._body_sleeps(callee, depth) for callee in callees}
-        return answers.pop() if len(answers) == 1 else "unknown"
-
-    def _body_sleeps(self, callee: _Callee, depth: int) -> str:
-        flow, file = callee.flow, callee.definition.file
-        if flow is None:
-            return self.sleeps(callee.alias, file, depth + 1) if callee.alias else "unknown"
-        for call in flow.sure:
-            answer = gfp_sleeps(self.sleeps(call.name, file, depth + 1), call.args)
-            if answer == "yes" or answer.startswith("arg"):
-                return answer
-        # Many bodies are looked at for a "no", so only short ones are asked.
-        if len(flow.called) <= 12 and all(name and self.sleeps(name, file, depth + 1) == "no" for name in flow.called):
-            return "no"
-        return "unknown"
+    def _mentions(self, callee: Callee, resource: str, action: str) -> bool:
+        """Whether a body calls an API that has such an effect."""
+        for name in callee.flow.called if callee.flow is not None else ():
+            modelled = self.models.summary(name)
+            if modelled is not None and any(
+                one.resource == resource and one.action == action for one in modelled.effects
+            ):
+                return True
+        return False
 
 
-def gfp_sleeps(sleeps: str, args: tuple[str, ...]) -> str:
-    """The answer of a call from that of its callee, whose "argN" means the flags among ``args``."""
-    if not sleeps.startswith("arg"):
-        return sleeps
-    at = int(sleeps[3:])
-    text = args[at] if at < len(args) else ""
-    if text.startswith("arg"):
-        return text
-    if text in _ATOMIC_GFP:
-        return "no"
-    return "yes" if text.split(" ")[0] in _SLEEPING_GFP else "unknown"
+def _opposes(one: Effect, effect: Effect, action: str) -> bool:
+    same = (one.place.root, one.place.path) == (effect.place.root, effect.place.path)
+    return one.action == action and one.resource == effect.resource and same
 
 
-def _parameter(flow: Flow, at: int) -> ParamFlow | None:
-    """The flow of an argument; None when there is no parameter for it."""
-    if at < len(flow.params):
-        return flow.params[at]
-    return flow.params[-1] if flow.variadic and flow.params else None
-
-
-def _node(callee: _Callee, at: int) -> _Node:
-    return (callee.definition.file, callee.definition.start, at)
+def _owned(models: Models) -> frozenset[str]:
+    """The families of references and memory."""
+    found = ((name, models.family(name)) for name in models.families())
+    return frozenset(name for name, family in found if family is not None and family.kind in ("ref", "mem"))
 
 
 class FileCallees:
     """:class:`patchlint.dataflow.Callees` of one file."""
 
-    def __init__(self, tree: TreeCallees, file: str) -> None:
+    def __init__(self, tree: TreeCallees, file: str, levels: int) -> None:
         self._tree = tree
+        self._levels = levels
         self.file = file
 
     def summary(self, name: str) -> Summary | None:
         """See the port."""
-        return self._tree.summary(name, self.file)
+        return self._tree.summary(name, self.file, self._levels)
 
     def macro(self, name: str) -> Macro | None:
         """See the port."""
@@ -313,5 +265,4 @@ class FileCallees:
     def family(self, resource: str) -> Family | None:
         """See the port."""
         return self._tree.models.family(resource)
-
 

@@ -9,6 +9,7 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,6 +60,10 @@ class Manifest:
     def __init__(self, paths: tuple[str, ...], numbers: array[int]) -> None:
         self.paths = paths
         self.number_of = dict(zip(paths, numbers, strict=True))
+        digest = sha1("\n".join(paths).encode("utf-8", "surrogateescape"), usedforsecurity=False)
+        digest.update(numbers.tobytes())
+        self.state = digest.hexdigest()
+        """Names the files with their contents. Numbers are given once in the life of an index file."""
         self._paths_of: dict[int, list[str]] = {}
 
     def paths_of(self, number: int) -> list[str]:
@@ -242,8 +247,9 @@ class Database:
                 connection.execute("DELETE FROM posting WHERE id >= ? AND id < ?", (low, low + BUCKETS))
                 connection.execute("DELETE FROM blob WHERE id >= ? AND id < ?", (one.first, one.first + one.files))
                 connection.execute("DELETE FROM segment WHERE id = ?", (one.id,))
-            # Their numbers will be given anew, so no tree may speak of the old ones.
+            # Their numbers will be given anew: no tree and nothing named after its state may speak of the old ones.
             connection.execute("DELETE FROM tree")
+            connection.execute("DELETE FROM memory WHERE kind = 'summary'")
             if connection.execute("SELECT count(*) FROM memory").fetchone()[0] > _MAX_REMEMBERED:
                 connection.execute("DELETE FROM memory")
 

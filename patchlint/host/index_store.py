@@ -106,6 +106,11 @@ class IndexStore:
         self._db, self._manifest = _ready(self.path, self._tree, self._progress, self._jobs)
         self._segments: tuple[SegmentRange, ...] = self._db.segments()
 
+    @property
+    def state(self) -> str:
+        """See the port."""
+        return self._manifest.state
+
     def files_with(self, token: bytes) -> tuple[str, ...]:
         """See the port."""
         try:

@@ -1,0 +1,108 @@
+"""Which parameters a callee only borrows.
+
+A parameter borrows when nothing that can be reached from it keeps it: the greatest fixpoint over the graph of
+parameters handed on.  It is found by looking for one that keeps, so recursion needs no special case.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from patchlint.callgraph.callees import Bodies, Callee
+
+MAX_DEPTH = 6
+"""How far a parameter is followed from call to call."""
+MAX_BODIES = 60
+"""Bodies looked at to answer one question; beyond it the answer is no."""
+
+_Node = tuple[str, int, int]
+"""A parameter: file, offset of the definition, number."""
+
+
+class Borrowing:
+    """Answers about the callees of one state of a tree; memoised."""
+
+    def __init__(
+        self, bodies: Bodies, base: Borrowing | None = None, untouched: Callable[[Callee], bool] = lambda _: False
+    ) -> None:
+        self.bodies = bodies
+        self._base = base
+        self._untouched = untouched
+        """Callees for which ``base``, the tree without overlay, has the answer."""
+        self._known: dict[_Node, bool] = {}
+
+    def gives_back(self, callee: Callee, at: int, depth: int = 0) -> bool:
+        """Whether the result of a call may be, or point into, argument ``at``; unknown counts as yes."""
+        param = callee.parameter(at)
+        if param is None or param.returned or depth > MAX_DEPTH:
+            return True
+        inner = callee.definition.file
+        return any(self._name_gives_back(called, inner, arg, depth + 1) for called, arg in param.returned_results)
+
+    def _name_gives_back(self, name: str, file: str, at: int, depth: int = 0) -> bool:
+        callees = self.bodies.find(name, file)
+        return not callees or any(self.gives_back(callee, at, depth) for callee in callees)
+
+    def borrows(self, callee: Callee, at: int) -> bool:
+        """Whether a call surely keeps nothing of argument ``at``."""
+        if self._base is not None and self._untouched(callee):
+            return self._base.borrows(callee, at)
+        root = (*callee.place, at)
+        if root not in self._known:
+            seen = self._reach(callee, at)
+            if seen is None:
+                self._known[root] = False
+            else:
+                # Nothing that keeps can be reached from any of them.
+                self._known.update(dict.fromkeys(seen, True))
+        return self._known[root]
+
+    def _reach(self, callee: Callee, at: int) -> set[_Node] | None:
+        """All parameters that this one is handed on to; None when one of them may be kept or is unknown."""
+        seen: set[_Node] = set()
+        work = deque([(callee, at, 0)])
+        while work:
+            one, index, depth = work.popleft()
+            node = (*one.place, index)
+            if node in seen or self._known.get(node):
+                continue
+            if self._base is not None and self._untouched(one):
+                if not self._base.borrows(one, index):
+                    return None
+                continue
+            seen.add(node)
+            file, param = one.definition.file, one.parameter(index)
+            if self._known.get(node) is False or param is None or param.kept or len(seen) > MAX_BODIES:
+                return None
+            if any(self._name_gives_back(name, file, arg) for name, arg in param.stored_results):
+                return None
+            for name, arg in param.passed:
+                further = self._further(name, arg, file, depth)
+                if further is None:
+                    return None
+                work.extend((each, arg, depth + 1) for each in further)
+        return seen
+
+    def _further(self, name: str, at: int, file: str, depth: int) -> tuple[Callee, ...] | None:
+        """The bodies to look at for a call; () when a model says that it borrows, None when it may keep."""
+        modelled = self._modelled(name, at)
+        if modelled is not None:
+            return () if modelled else None
+        found = self.bodies.find(name, file) if depth < MAX_DEPTH else ()
+        return found or None
+
+    def _modelled(self, name: str, at: int) -> bool | None:
+        """Whether a modelled call borrows its argument; None when there is no model."""
+        models = self.bodies.models
+        summary = models.summary(name)
+        if summary is None:
+            return None
+        for effect in summary.effects:
+            place = effect.place
+            if place.root != "arg" or place.index != at or place.deref or effect.action not in ("release", "take"):
+                continue
+            family = models.family(effect.resource)
+            if effect.action == "take" or family is None or family.kind in ("ref", "mem"):
+                return False
+        return (summary.args[at] if at < len(summary.args) else summary.rest) == "borrow"
