@@ -1,6 +1,7 @@
 """Reads kernel C: dialect, ``#if`` variants, functions, fragments.  The only importer of tree_sitter."""
 
 from patchlint.syntax.dialect import Dialect, default_dialect
+from patchlint.syntax.expand import defines_in
 from patchlint.syntax.unit import Unit, parse
 from patchlint.syntax.values import Define, Entry, Field, Global, Head, Table, TopMacro
 
@@ -15,5 +16,6 @@ __all__ = [
     "TopMacro",
     "Unit",
     "default_dialect",
+    "defines_in",
     "parse",
 ]

@@ -20,16 +20,22 @@ from patchlint.syntax.heads import split_args
 from patchlint.syntax.lexical import Directive, lex
 from patchlint.syntax.rewrite import rewrite
 from patchlint.syntax.statements import Statements
-from patchlint.syntax.tree import Tree, parse_text
+from patchlint.syntax.tree import parse_text
 from patchlint.syntax.values import Define
 
 MAX_BODY = 2000
 """Characters of the longest macro body that is expanded."""
+MAX_TEXT = 8000
+"""Characters of the longest expansion."""
 MAX_DEPTH = 4
 """Macros expanded inside one another."""
 
 _DEFINE = re.compile(r"([A-Za-z_]\w*)\(([^)]*)\)\s*([\s\S]*)\Z")
-_WORTH = re.compile(r"\b(?:return|goto|break|continue)\b|\b[A-Za-z_]\w*\s*\(")
+_JUMP = re.compile(r"\b(?:return|goto|break|continue)\b")
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_NO_CALL = frozenset(
+    {"if", "for", "while", "switch", "sizeof", "typeof", "__typeof__", "defined", "likely", "unlikely"}
+)
 _BLOCK_HEAD = re.compile(r"(?:for|while|if|switch)\s*" + ARGS.decode())
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_]\w*|\s*##\s*|#\s*[A-Za-z_]\w*|\d\w*|[\s\S]')
 _T = TypeVar("_T")
@@ -44,18 +50,18 @@ def read_define(directive: Directive) -> Define | None:
     return Define(match[1], params, match[3].strip(), directive.start)
 
 
+def defines_in(source: bytes) -> tuple[Define, ...]:
+    """The function-like macros of a header, to be given to :func:`patchlint.syntax.parse`."""
+    found = (read_define(item) for item in lex(source).directives if item.word == "define")
+    return tuple(define for define in found if define is not None)
+
+
 class Macros:
-    """The macros to expand.  Results are kept per name and arguments."""
+    """The macros to expand."""
 
     def __init__(self, defines: Iterable[Define], dialect: Dialect, keep: Collection[str]) -> None:
-        self._dialect = dialect
-        self._table = {define.name: define for define in defines if define.name not in keep and self._worth(define)}
-        self._texts: dict[tuple[str, tuple[str, ...]], tuple[str, Tree] | None] = {}
-
-    def _worth(self, define: Define) -> bool:
-        if len(define.body) > MAX_BODY or self._dialect.loops.match(define.name) or _BLOCK_HEAD.fullmatch(define.body):
-            return False
-        return "asm" not in define.body and _WORTH.search(define.body) is not None
+        usable = [define for define in defines if define.name not in keep and _usable(define, dialect)]
+        self._table = _worth(usable)
 
     def expression(self, call: ir.Call, context: Context) -> ir.Expr | None:
         """The value of a macro call inside an expression, None when it is not one that is expanded."""
@@ -76,7 +82,7 @@ class Macros:
         opened = inside.find("(")
         args = tuple(split_args(lex(inside[opened + 1 : -1].encode("latin-1")).shadow.decode("latin-1")))
         text = substitute(define, args)
-        if text is None:
+        if text is None or len(text) > MAX_TEXT:
             return None
         source = b"{" + text.encode("latin-1", "replace") + b";}"
         lexed = lex(source)
@@ -97,6 +103,29 @@ class Macros:
         )
         statements = Statements(inner).body(parsed.root[3][0][3][-1])
         return tuple(relocate(statement, call.pos) for statement in statements)
+
+
+def _usable(define: Define, dialect: Dialect) -> bool:
+    if len(define.body) > MAX_BODY or "asm" in define.body or dialect.loops.match(define.name):
+        return False
+    return not _BLOCK_HEAD.fullmatch(define.body)
+
+
+def _worth(defines: Iterable[Define]) -> dict[str, Define]:
+    """The macros that jump or call a function, themselves or through one another.
+
+    Names without small letters are taken for macros that compute a constant (``BIT``, ``FIELD_PREP``).
+    """
+    table = {define.name: define for define in defines}
+    called = {name: set(_CALLED.findall(define.body)) - _NO_CALL for name, define in table.items()}
+    worth = {
+        name
+        for name, define in table.items()
+        if _JUMP.search(define.body) or any(word not in table and not word.isupper() for word in called[name])
+    }
+    while more := {name for name in table if name not in worth and called[name] & worth}:
+        worth |= more
+    return {name: table[name] for name in worth}
 
 
 def substitute(define: Define, args: tuple[str, ...]) -> str | None:

@@ -322,11 +322,15 @@ class Statements(Expressions):
 
 def _is_broken(tree: Tree) -> bool:
     """Whether a statement is lost to an error: one inside a simple statement, or in a container's own parts."""
-    if tree[0] not in _CONTAINERS:
+    kind, _, _, children = tree
+    if kind not in _CONTAINERS:
         return has_error(tree)
-    if tree[0] == "compound_statement":
+    if kind == "compound_statement":
         return False
-    return any(child[0] == ERROR or (child[0] not in _CONTAINERS and _holds_error(child)) for child in tree[3])
+    if kind in ("case_statement", "labeled_statement"):
+        colon = next((index for index, child in enumerate(children) if child[0] == ":"), 0)
+        return any(has_error(child) for child in children[: colon + 1])
+    return any(child[0] == ERROR or (child[0] not in _CONTAINERS and _holds_error(child)) for child in children)
 
 
 def _holds_error(tree: Tree) -> bool:

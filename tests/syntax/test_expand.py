@@ -3,7 +3,7 @@
 from shapes import function_of, shapes, unit_of
 
 from patchlint import ir
-from patchlint.syntax import Define, parse
+from patchlint.syntax import defines_in, parse
 
 
 def expanded(define: str, statements: str) -> list[str]:
@@ -64,8 +64,15 @@ def test_loops_accessors_and_kept_names_stay() -> None:
     ]
 
 
+def test_constants_stay() -> None:
+    code = "#define FIELD(x) FIELD_PREP(GENMASK(3, 0), x)\nvoid f(void)\n{\n\twritel(FIELD(a), b);\n}\n"
+    assert shapes(function_of(code).variants[0].body.body) == ["writel(FIELD(a), b)"]
+
+
 def test_macros_of_headers_are_given() -> None:
-    unit = parse(b"void f(void)\n{\n\tLEAVE(a);\n}\n", "t.c", macros=(Define("LEAVE", ("x",), "return x", 0),))
+    defines = defines_in(b"#ifndef H\n#define H\n#define LEAVE(x) return x\nint g(void);\n#endif\n")
+    assert [(define.name, define.params, define.body) for define in defines] == [("LEAVE", ("x",), "return x")]
+    unit = parse(b"void f(void)\n{\n\tLEAVE(a);\n}\n", "t.c", macros=defines)
     assert shapes(unit.function(unit.heads[0]).variants[0].body.body) == ["return a"]
 
 

@@ -141,6 +141,14 @@ def test_what_cannot_be_read_is_broken_and_told() -> None:
     assert (entry.function, entry.line) == ("f", 4)
 
 
+def test_error_in_a_case_leaves_the_others() -> None:
+    code = "void f(void)\n{\n\tswitch (a) {\n\tcase 1:\n\t\tb c d e +;\n\t\tbreak;\n\tcase 2:\n\t\tg();\n\t}\n}\n"
+    unit = unit_of(code)
+    (found,) = shapes(unit.function(unit.heads[0]).variants[0].body.body)
+    assert "BROKEN" in found
+    assert found.endswith("break; case 2:; g();}")
+
+
 def test_nesting_without_end_is_cut() -> None:
     deep = "if (a) " * 500 + "b();"
     unit = unit_of(f"void f(void) {{ g(); {deep} }}")
