@@ -1,5 +1,6 @@
 """The tree: who defines, calls, stores and exports what, and what a call does according to the callee's body."""
 
+from patchlint.callgraph.context import Contexts
 from patchlint.callgraph.index import TreeIndex
 from patchlint.callgraph.names import choose, include_paths, world
 from patchlint.callgraph.postings import BUCKETS, MAX_FILES, bucket_of, invert, look_up, pack
@@ -23,6 +24,7 @@ __all__ = [
     "BUCKETS",
     "MAX_FILES",
     "CallSite",
+    "Contexts",
     "Definition",
     "FileCallees",
     "FileScan",

@@ -10,8 +10,22 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from patchlint.cfg import Block, Branch, Cfg, Cleanup, Havoc, Jump, Leave, Select, build, render, walk
-from patchlint.cfg import EnterGuard as Enter
+from patchlint.cfg import (
+    Block,
+    Branch,
+    Cfg,
+    Cleanup,
+    EnterGuard,
+    Havoc,
+    Jump,
+    Leave,
+    Op,
+    Select,
+    Terminator,
+    build,
+    render,
+    walk,
+)
 from patchlint.dataflow import Callees
 from patchlint.ir import (
     Assign,
@@ -351,14 +365,22 @@ class _Reader:
 def evaluated(block: Block) -> Iterator[Expr]:
     """The expressions of a block, those of its end included; a declaration counts as an assignment."""
     for op in block.ops:
-        if isinstance(op, Evaluate):
-            yield op.expr
-        elif isinstance(op, Decl) and op.init is not None:
-            yield Assign("=", Name(op.name, op.pos), op.init, op.pos)
-        elif isinstance(op, Enter):
-            yield from op.args
-    term = block.term
-    if isinstance(term, Branch):
-        yield term.test
-    elif isinstance(term, (Select, Leave)) and term.value is not None:
-        yield term.value
+        yield from expressions_of(op)
+    yield from expressions_of(block.term)
+
+
+def expressions_of(part: Op | Terminator) -> Iterator[Expr]:
+    """What an operation or terminator evaluates."""
+    match part:
+        case Evaluate(expr, _):
+            yield expr
+        case Decl(name, _, _, _, init, _, _, pos) if init is not None:
+            yield Assign("=", Name(name, pos), init, pos)
+        case EnterGuard(_, _, args, _):
+            yield from args
+        case Branch(test, _, _, _):
+            yield test
+        case Select(value, _, _, _):
+            yield value
+        case Leave(value, _, _) if value is not None:
+            yield value

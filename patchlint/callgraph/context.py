@@ -1,0 +1,179 @@
+"""In which context a function runs: what all of its known callers hold around their calls.
+
+A must-analysis over each caller's control-flow graph: a family counts where every path to the call has taken it, and
+not given it back, by calls whose effect does not depend on their result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from patchlint.callgraph.flows import expressions_of, transparent
+from patchlint.callgraph.scan import CallSite
+from patchlint.callgraph.summaries import FileCallees, TreeCallees
+from patchlint.callgraph.words import token
+from patchlint.cfg import Block, Cfg, EnterGuard, LeaveGuard, Op, build, walk
+from patchlint.dataflow import Callees
+from patchlint.effects import ANY, Summary
+from patchlint.ir import Call, Expr, Function
+
+MAX_SITES = 30
+"""Call sites looked at; a function with more runs in any context, as far as this tells."""
+MAX_DEPTH = 2
+"""How far up callers are asked for the context that they run in themselves."""
+_KINDS = ("lock", "rcu")
+
+_Depths = dict[str, int]
+"""Family to the number of times it is held on every path."""
+_EXPORTED = re.compile(rb"EXPORT_\w*SYMBOL\w*\(\s*$")
+
+
+class Contexts:
+    """Answers for one state of a tree; memoised."""
+
+    def __init__(self, callees: TreeCallees) -> None:
+        self._callees = callees
+        self._known: dict[tuple[str, str], frozenset[str]] = {}
+
+    def held(self, function: str, file: str, depth: int = 0) -> frozenset[str]:
+        """Families that every known call of the function of this file holds; none when a caller may be unknown."""
+        key = (function, file)
+        if key not in self._known:
+            self._known[key] = frozenset()  # what recursion sees of itself
+            found = self._held(function, file, depth)
+            if depth:
+                # Cut short by the depth it was asked at: another question may look further.
+                del self._known[key]
+                return found
+            self._known[key] = found
+        return self._known[key]
+
+    def _held(self, function: str, file: str, depth: int) -> frozenset[str]:
+        index = self._callees.index
+        sites = index.callers(function, file, limit=MAX_SITES)
+        if not sites or len(sites) > MAX_SITES or self._address_taken(function, file):
+            return frozenset()
+        common: frozenset[str] | None = None
+        for site in dict.fromkeys((site.file, site.function) for site in sites):
+            here = self._at(CallSite(site[0], 0, site[1], function, 0), depth)
+            common = here if common is None else common & here
+            if not common:
+                return frozenset()
+        return common or frozenset()
+
+    def _at(self, site: CallSite, depth: int) -> frozenset[str]:
+        """Families held at all calls in one caller, those of its own context among them."""
+        scan = self._callees.index.scan(site.file)
+        definitions = scan.defined(site.function) if scan is not None else ()
+        held: list[frozenset[str]] = []
+        for definition in definitions:
+            function = self._callees.bodies.function(self._callees.bodies.callee(definition))
+            if function is None or definition.kind != "function":
+                return frozenset()
+            held.append(held_at_calls(function, site.name, _LockCallees(self._callees, site.file)))
+        if not held:
+            return frozenset()
+        own = self.held(site.function, site.file, depth + 1) if depth < MAX_DEPTH else frozenset()
+        return frozenset.intersection(*held) | own
+
+    def _address_taken(self, function: str, file: str) -> bool:
+        """Whether the function may be called through a pointer: its name stands somewhere without a call."""
+        index = self._callees.index
+        scan = index.scan(file)
+        static = scan is not None and file.endswith(".c") and all(one.static for one in scan.defined(function))
+        paths = (file,) if static else index.files_with(token(function))
+        pattern = re.compile(rb"\b" + re.escape(function.encode()) + rb"\b(?!\s*\()")
+        return any(
+            not _EXPORTED.search(one.code, max(0, match.start() - 60), match.start())
+            for one in index.scanned(paths)
+            for match in pattern.finditer(one.code)
+        )
+
+
+class _LockCallees(FileCallees):
+    """Models, and bodies of those callees only whose name speaks of a lock: reading them all would take too long."""
+
+    def __init__(self, tree: TreeCallees, file: str) -> None:
+        super().__init__(tree, file, levels=1)
+        self._models = tree.models
+
+    def summary(self, name: str) -> Summary | None:
+        """See the port."""
+        return super().summary(name) if "lock" in name else self._models.summary(name)
+
+
+def held_at_calls(function: Function, name: str, callees: Callees) -> frozenset[str]:
+    """Families that the function itself holds at each of its calls of ``name``, in all variants."""
+    found: list[frozenset[str]] = []
+    for variant in function.variants:
+        cfg = build(variant, transparent)
+        entries = _entries(cfg, callees)
+        for at, block in enumerate(cfg.blocks):
+            if at in entries:
+                found.extend(_at_calls(block, dict(entries[at]), name, callees))
+    return frozenset.intersection(*found) if found else frozenset()
+
+
+def _entries(cfg: Cfg, callees: Callees) -> Mapping[int, _Depths]:
+    """What is held on every path to the start of each block."""
+    entries: dict[int, _Depths] = {0: {}}
+    work = [0]
+    while work:
+        at = work.pop()
+        after = dict(entries[at])
+        for _ in _steps(cfg.blocks[at], after, callees):
+            pass
+        for following in cfg.successors(at):
+            old = entries.get(following)
+            new = after if old is None else {name: min(depth, after.get(name, 0)) for name, depth in old.items()}
+            new = {name: depth for name, depth in new.items() if depth > 0}
+            if new != old:
+                entries[following] = new
+                work.append(following)
+    return entries
+
+
+def _at_calls(block: Block, depths: _Depths, name: str, callees: Callees) -> Iterator[frozenset[str]]:
+    for call in _steps(block, depths, callees):
+        if call.name == name:
+            yield frozenset(family for family, depth in depths.items() if depth > 0)
+
+
+def _steps(block: Block, depths: _Depths, callees: Callees) -> Iterator[Call]:
+    """The calls of a block in order; ``depths`` says what is held before each."""
+    for op in block.ops:
+        _scope(op, depths, callees)
+        for expr in expressions_of(op):
+            yield from _calls(expr, depths, callees)
+    for expr in expressions_of(block.term):
+        yield from _calls(expr, depths, callees)
+
+
+def _scope(op: Op, depths: _Depths, callees: Callees) -> None:
+    if isinstance(op, EnterGuard | LeaveGuard):
+        guard = callees.guard(op.name)
+        if guard is not None and guard.family:
+            _change(depths, guard.family, 1 if isinstance(op, EnterGuard) else -1)
+
+
+def _calls(expr: Expr, depths: _Depths, callees: Callees) -> Iterator[Call]:
+    # Inner calls are made first.
+    for node in reversed(list(walk(expr))):
+        if not isinstance(node, Call):
+            continue
+        yield node
+        summary = callees.summary(node.name) if node.name else None
+        for effect in summary.effects if summary is not None else ():
+            family = callees.family(effect.resource)
+            if family is None or family.kind not in _KINDS:
+                continue
+            if effect.action == "acquire" and effect.when == ANY:
+                _change(depths, effect.resource, 1)
+            elif effect.action == "release":
+                for name in (effect.resource, *family.compatible):
+                    _change(depths, name, -1)
+
+
+def _change(depths: _Depths, family: str, by: int) -> None:
+    depths[family] = max(0, min(4, depths.get(family, 0) + by))
