@@ -18,10 +18,12 @@ class Use(NamedTuple):
 
 
 def use_of(models: Models, name: str) -> Use | None:
-    """A use of what a call of ``name`` acquires by its rows; None when it acquires nothing."""
+    """A use of what a call of ``name`` acquires by its rows; None when it acquires nothing, or turns one hold
+    into another."""
     summary = models.summary(name)
     effects = [effect for effect in summary.effects if effect.action == "acquire"] if summary else []
-    if summary is None or not effects:
+    turned = summary is not None and any(effect.action == "release" and not effect.null_ok for effect in summary.effects)
+    if summary is None or turned or not effects:
         return None
     families = tuple(family for effect in effects if (family := models.family(effect.resource)) is not None)
     assert len(families) == len(effects)
