@@ -160,7 +160,7 @@ def _wanted(path: Path) -> bool:
         return False
 
 
-def natural(name: str) -> tuple[tuple[int, str], ...]:
-    """Sort key by which ``2-x`` stands before ``10-x`` and ``0002-x`` before ``0010-x``."""
-    parts = re.split(r"(\d+)", name.lower())
-    return tuple((int(p), "") if p.isdigit() and p.isascii() else (-1, p) for p in parts if p)
+def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
+    """Sort key by which ``2-x`` stands before ``10-x``, ``0002-x`` before ``0010-x``, and numbers before words."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", name.lower())
+    return tuple((False, int(p), "") if p[0] in "0123456789" else (True, 0, p) for p in parts)

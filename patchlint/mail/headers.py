@@ -12,6 +12,8 @@ from patchlint.mail.text import decode
 
 MAX_LINES = 5000
 """Longest header block that is read, in lines."""
+MAX_VALUE = 32_000
+"""Bytes of one field that are looked at; the widest Cc lists of the kernel have a tenth."""
 
 # A block counts as mail headers when one of these is in it; "Index: file" or "Fixes: id" alone is text.
 KNOWN = frozenset(
@@ -62,7 +64,7 @@ def read_block(lines: list[bytes], first: int = 0) -> Block:
         elif not line.startswith((b">From ", b"From ")):
             break
         at += 1
-    fields = tuple((f[0].decode("ascii", "replace"), decode_words(b" ".join(f[1:]))) for f in found)
+    fields = tuple((f[0].decode("ascii", "replace"), decode_words(b" ".join(f[1:])[:MAX_VALUE])) for f in found)
     return Block(fields, at - first)
 
 

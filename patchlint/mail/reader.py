@@ -13,6 +13,11 @@ from patchlint.mail.split import Cut, split
 from patchlint.mail.text import exact, raw
 from patchlint.model import Message, PatchlintError, Problem
 
+MAX_LINES = 2_000_000
+"""Lines of one input; real mail of the most bytes that are read (64 MiB) has fewer."""
+MAX_MAILS = 20_000
+"""Mails of one input."""
+
 DIFF = re.compile(rb"^(?:diff --git |--- [^\n]*\n\+\+\+ )", re.MULTILINE)
 ENVELOPE = re.compile(rb"From \S+ [^\n]*\d:\d\d[^\n]*\n")
 # What archive pages write behind the fields they show.
@@ -31,11 +36,16 @@ def read_mail(data: bytes, source: str) -> tuple[Message, ...]:
         raise PatchlintError(f"{source}: empty, there is nothing to review")
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise PatchlintError(f"{source}: a binary file, not mail")
+    if data.count(b"\n") > MAX_LINES:
+        raise PatchlintError(f"{source}: more than {MAX_LINES:,} lines; split the mailbox")
     text = _as_utf8(data)
     page = is_html(text)
     if page:
         text = raw(strip_html(exact(text)))
-    return tuple(message for cut in split(text) for message in _read_one(cut, source, page))
+    cuts = split(text)
+    if len(cuts) > MAX_MAILS:
+        raise PatchlintError(f"{source}: more than {MAX_MAILS:,} mails; split the mailbox")
+    return tuple(message for cut in cuts for message in _read_one(cut, source, page))
 
 
 def _as_utf8(data: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from patchlint.mail.headers import FIELD, Headers, read_block
@@ -15,9 +16,9 @@ LORE_SENDER = re.compile(rb"From: (.*) @ .*\(permalink / raw\)")
 BRACKET = re.compile(rb"\[[^\]]*\]")
 DIFF_START = (b"diff --git ", b"--- ", b"Index: ", b"@@ ", b"===")
 SHOWN = frozenset((b"from", b"subject", b"date", b"to", b"cc", b"message-id", b"list"))
-TAG = re.compile(r"<(?:/?[A-Za-z][^<>]*|!--.*?--|![^<>]*)>", re.DOTALL)
+TAG = re.compile(r"<(?:/?[A-Za-z]|!)[^<>]*>")
 BREAK = re.compile(r"<(?:br|/p|/div|/tr|/h\d|hr|/li)\b[^<>]*>", re.IGNORECASE)
-INVISIBLE = re.compile(r"<(script|style|head)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+INVISIBLE = re.compile(r"<(/?)(script|style|head)\b[^<>]*>", re.IGNORECASE)
 
 
 class Rendering(NamedTuple):
@@ -99,5 +100,19 @@ def is_html(data: bytes) -> bool:
 
 def strip_html(text: str) -> str:
     """The text that a page shows, line by line."""
-    visible = INVISIBLE.sub("", text)
-    return html.unescape(TAG.sub("", BREAK.sub("\n", visible)))
+    return html.unescape(TAG.sub("", BREAK.sub("\n", "".join(_visible(text)))))
+
+
+def _visible(text: str) -> Iterator[str]:
+    """The text outside of scripts, styles and the head, in one pass (a lazy pattern would be quadratic)."""
+    at = 0
+    inside = ""
+    for match in INVISIBLE.finditer(text):
+        closing, name = bool(match[1]), match[2].lower()
+        if not inside and not closing:
+            yield text[at : match.start()]
+            inside = name
+        elif closing and name == inside:
+            at, inside = match.end(), ""
+    if not inside:
+        yield text[at:]

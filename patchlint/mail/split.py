@@ -18,7 +18,7 @@ MULTIPART = re.compile(rb"^Content-Type:[ \t]*multipart/", re.MULTILINE | re.IGN
 # format-patch output glued together without separators: the signature, then the next mail's headers.
 GLUED = re.compile(rb"^-- ?\r?\n[^\n]{0,40}\r?\n(?:\r?\n)*(?=(?:From|Subject|Date): [^\n]*\n)", re.MULTILINE)
 # A thread page of lore.kernel.org as text: "* subject", the thread around it, then the sender.
-LORE = re.compile(rb"^\* (?=\S[^\n]*\n(?:[^\n]*\n){1,80}?From: [^\n]* @ [^\n]*\(permalink / raw\))", re.MULTILINE)
+LORE_SENDER = re.compile(rb"^From: [^\n]* @ [^\n]*\(permalink / raw\)", re.MULTILINE)
 
 
 class Cut(NamedTuple):
@@ -34,13 +34,25 @@ def split(data: bytes) -> tuple[Cut, ...]:
     ends = [(m.start(), m.end()) for m in SEPARATOR.finditer(data)]
     if not ends and b"(permalink / raw)" in data:
         # The mark stays: it tells the reader what it has before it.
-        ends = [(m.start(), m.start()) for m in LORE.finditer(data)]
+        ends = [(at, at) for at in _lore_mails(data)]
     if not ends or (ends[0][0] > start and _is_multipart(data)):
         ends = []
     # What stands before the first separator is a mail too, unless it is empty.
     if not ends or ends[0][0] > start:
         ends.insert(0, (start, start))
     return _number(data, ends)
+
+
+def _lore_mails(data: bytes) -> list[int]:
+    """Where the mails of a thread page start: at the last ``* `` line above each sender."""
+    starts: list[int] = []
+    done = 0
+    for sender in LORE_SENDER.finditer(data):
+        above = data.rfind(b"\n* ", done, sender.start())
+        if above >= 0 or (not starts and data.startswith(b"* ")):
+            starts.append(above + 1)
+        done = sender.end()
+    return starts
 
 
 def _is_multipart(data: bytes) -> bool:

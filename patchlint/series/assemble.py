@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from patchlint.model import Message, Patch, Problem, Series
 from patchlint.series.choose import lineages, rank
@@ -82,19 +83,27 @@ def _numbered_series(component: list[Read]) -> Series:
     total = component[0].subject.total or 0
     patches: list[Patch] = []
     problems: list[Problem] = []
-    for read in numbered:
-        twin = next((p for p in reversed(patches) if p.n == read.patch.n), None)
-        if twin is None:
-            patches.append(read.patch)
-            problems.extend(_without_diff(read.patch, total))
-            continue
-        same = patch_id(twin) == patch_id(read.patch)
-        if not same:
-            patches.append(read.patch)
-        # One mail that came over two lists is no doubt; the same patch in two mails is.
-        if not same or not twin.message_id or twin.message_id != read.patch.message_id:
-            problems.append(_duplicate(read.patch, total, same))
+    for _, copies in groupby((r.patch for r in numbered), key=lambda patch: patch.n):
+        kept, doubts = _distinct(tuple(copies), total)
+        patches.extend(kept)
+        problems.extend(doubts)
     return _series(component, patches, total, problems)
+
+
+def _distinct(copies: Sequence[Patch], total: int) -> tuple[list[Patch], list[Problem]]:
+    """Of patches with one number those that differ, and what is doubtful about them."""
+    if len(copies) == 1:
+        return list(copies), list(_without_diff(copies[0], total))
+    kept: dict[str, Patch] = {}
+    problems: list[Problem] = []
+    for patch in copies:
+        digest = patch_id(patch)
+        twin = kept.setdefault(digest, patch)
+        # One mail that came over two lists is no doubt; the same patch in two mails is.
+        once_more = twin is not patch and not (patch.message_id and patch.message_id == twin.message_id)
+        if once_more or (twin is patch and len(kept) > 1):
+            problems.append(_duplicate(patch, total, once_more))
+    return list(kept.values()), problems
 
 
 def _cover_alone(cover: Read) -> Series:

@@ -8,6 +8,9 @@ from patchlint.model import PatchlintError, Series
 from patchlint.series.subject import parse_version, version_text
 from patchlint.series.threads import ADDRESS
 
+MAX_HOMES = 20
+"""Groups with one title that are looked at; more are postings of one patch over and over."""
+
 
 def choose(series: Sequence[Series], revision: str | None) -> tuple[Series, ...]:
     """Of each series the newest version, or the one that ``revision`` ("v2", "2.1") names.
@@ -39,12 +42,19 @@ def rank(series: Series) -> tuple[bool, tuple[int, ...], bool]:
 def lineages(series: Sequence[Series]) -> list[list[Series]]:
     """Group the versions of each series: same author, and the same title or half of the patches in common."""
     groups: list[list[Series]] = []
+    # Groups by a title that they have, so that a mailbox of thousands of series is not compared pair by pair.
+    homes: dict[str, list[int]] = {}
     for one in series:
-        home = next((g for g in groups if _belongs(one, g)), None)
+        titles = {_plain(one.subject), *_titles(one)}
+        near = sorted({i for title in titles for i in homes.get(title, ())[-MAX_HOMES:]})
+        home = next((i for i in near if _belongs(one, groups[i])), None)
         if home is None:
-            groups.append([one])
-        else:
-            home.append(one)
+            home = len(groups)
+            groups.append([])
+        groups[home].append(one)
+        for title in titles:
+            if home not in homes.setdefault(title, [])[-MAX_HOMES:]:
+                homes[title].append(home)
     return groups
 
 

@@ -7,6 +7,8 @@ not decode quoted names, so names are read here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 ESCAPES = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b'"': 34, b"\\": 92}
 ESCAPE = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
@@ -15,6 +17,10 @@ QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 TIMESTAMP = re.compile(rb"[ \t]+(?:\d{4}-\d\d-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d) \d\d:\d\d:\d\d.*$")
 EPOCH = re.compile(rb"\t(?:1970-01-01 00:00:00|1969-12-31 (?:1[2-9]|2\d):\d\d:00)(?:\.0+)? [-+]\d{4}\s*$")
 NULL = b"/dev/null"
+MAX_HEADER = 8200
+"""Bytes of a ``diff --git`` line that are looked at: two names of 4,096."""
+MAX_TRIES = 10
+"""Spaces tried as the one between the two names."""
 
 
 def text(name: bytes) -> str:
@@ -36,6 +42,7 @@ def _escape(match: re.Match[bytes]) -> bytes:
 
 def written(field: bytes) -> bytes:
     """The name in what follows ``--- ``, ``+++ `` or ``rename from ``: unquoted, without time and tab."""
+    field = field[:MAX_HEADER]
     quoted = QUOTED.match(field)
     if quoted is not None:
         return unquote(quoted[1])
@@ -63,14 +70,23 @@ def pair(old: bytes, new: bytes) -> tuple[bytes | None, bytes | None]:
 
 def header_name(rest: bytes) -> bytes | None:
     """The one name of ``diff --git a/NAME b/NAME``; None where the two differ."""
-    rest = rest.rstrip(b"\r\n")
+    rest = rest.rstrip(b"\r\n")[:MAX_HEADER]
     if rest.startswith(b'"'):
         return _quoted_pair(rest)
-    for match in re.finditer(rb" ", rest):
-        first, second = rest[: match.start()], written(rest[match.end() :])
+    for at in _middles(rest):
+        first, second = rest[:at], rest[at + 1 :]
         if b"/" in first and strip(first) == strip(second):
             return strip(first)
     return None
+
+
+def _middles(rest: bytes) -> Iterator[int]:
+    """Spaces that may stand between the names: the middle one, as prefixes mostly have one length, then others."""
+    middle = len(rest) // 2
+    if rest[middle : middle + 1] == b" ":
+        yield middle
+    for match in islice(re.finditer(rb" ", rest), MAX_TRIES):
+        yield match.start()
 
 
 def _quoted_pair(rest: bytes) -> bytes | None:

@@ -17,6 +17,8 @@ CREDIT = re.compile(r"((?:Reviewed|Acked|Tested|Reported|Suggested)[A-Za-z-]*-by
 IGNORE = re.compile(r"\s*patchlint:\s*ignore\s+([A-Z]+[0-9]*)(?:\s+([^\s:]+))?\s*(?::\s*(.*?))?\s*$")
 ID = re.compile(r"<[^<>\s]+>")
 IN_BODY = re.compile(r"(From|Subject|Date): +(\S.*)")
+MAX_LINE = 500
+"""Bytes of a suppression line that are looked at."""
 COMPARISON = re.compile(rb"(?:Interdiff|Range-diff)(?: against|:| vs)", re.IGNORECASE)
 
 
@@ -147,7 +149,7 @@ def _suppressions(lines: Sequence[bytes], start: int, stop: int, message: Messag
     for index in range(start, stop):
         if b"patchlint:" not in lines[index]:
             continue
-        match = IGNORE.match(readable(exact(lines[index])))
+        match = IGNORE.match(readable(exact(lines[index][:MAX_LINE])))
         if match is not None:
             yield Suppression(match[1], match[2] or "", match[3] or "", message.source_line(index))
 

@@ -17,6 +17,10 @@ RESEND = frozenset(("RESEND", "REPOST", "RESENT"))
 KINDS = frozenset(("PATCH", "RFC", "PATCHES", "PATCHSET", "RFT", "RFC/PATCH", "PATCH/RFC", "GIT"))
 
 
+MAX_LENGTH = 1000
+"""Characters of a subject that are looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A subject taken apart. ``n`` and ``total`` are None where it has no counter; ``version`` is 1 unless told."""
@@ -59,7 +63,7 @@ def parse_version(text: str) -> tuple[int, ...] | None:
 
 def parse_subject(text: str) -> Subject:
     """Take a Subject header apart; text without brackets is all title."""
-    text, reply = _without_marks(" ".join(text.split()))
+    text, reply = _without_marks(" ".join(text[:MAX_LENGTH].split()))
     groups: list[str] = []
     rest = text
     title = text

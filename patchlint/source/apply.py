@@ -47,15 +47,13 @@ class _Work:
     current: Files
     reader: TreeReader | None
     origins: Origins
+    leaving: frozenset[str | None]
+    """Paths that some diff of the patch takes away: git lets another create them anew, in either order."""
     made: dict[str, bytes] = field(default_factory=dict)
     """What diffs of this patch made, by path."""
     gone: set[str] = field(default_factory=set)
     """Paths that diffs of this patch removed or renamed away, so far."""
     lines: dict[str, tuple[int, ...]] = field(default_factory=dict)
-
-    def leaves(self, path: str) -> bool:
-        """Some diff of the patch takes the file away: git lets another create it anew, in either order."""
-        return any(d.old_path == path and (d.new_path is None or d.kind == "rename") for d in self.patch.files)
 
     def result(self) -> dict[str, bytes | None]:
         """All files that changed; git removes first and creates then."""
@@ -81,7 +79,8 @@ def apply_patch(
     A file whose hunks do not apply is reported (SER002) and shown as fragments, so that
     its content can still be looked at; it does not enter ``after``.
     """
-    work = _Work(patch, current, reader, origins or {})
+    leaving = frozenset(d.old_path for d in patch.files if d.new_path is None or d.kind == "rename")
+    work = _Work(patch, current, reader, origins or {}, leaving)
     images: list[FileImage] = []
     kinds: list[Applied] = []
     problems: list[Problem] = []
@@ -176,7 +175,7 @@ def _finish(
 def _before(work: _Work, diff: FileDiff) -> Content:
     """The file before this diff. Raises :class:`_Refused`."""
     if diff.old_path is None or diff.kind in ("rename", "copy"):
-        if not work.leaves(diff.path) and _original(work, diff.path) is not None:
+        if diff.path not in work.leaving and _original(work, diff.path) is not None:
             raise _Refused(f"{diff.path}: to be created, but it exists already")
         if diff.old_path is None:
             return Content(None)
