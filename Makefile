@@ -9,7 +9,7 @@ CORPUS ?= ../shared/corpus
 SCORE  ?= ../shared/score
 JOBS   ?= auto
 
-.PHONY: help setup demo test lint format corpus bench clean
+.PHONY: help setup demo test lint corpus bench clean
 
 help:           ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -17,6 +17,7 @@ help:           ## show this list
 setup: $(READY) ## make the virtual environment and install patchlint with its tools
 
 $(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "patchlint needs Python 3.11 or newer (PYTHON=python3.12 make ...)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@

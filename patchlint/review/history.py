@@ -53,9 +53,8 @@ class FunctionHistory:
         for stage in stages:
             self._rename_files(stage)
             pairs = changed_functions(stage.changes)
-            for pair in pairs:
-                self._changed(stage, pair)
-            self._untouched(stage, pairs)
+            sound = [pair for pair in pairs if not self._changed(stage, pair)]
+            self._untouched(stage, pairs, sound)
         lives = {id(life): life for life in (*self._ended, *self._lives.values())}
         findings = [finding for life in lives.values() for finding in judge(life.changes)]
         return Verdicts(tuple(findings), tuple(self._skipped))
@@ -68,11 +67,13 @@ class FunctionHistory:
                 for place in [place for place in self._lives if place[0] == old]:
                     self._lives[change.after.path, place[1]] = self._lives.pop(place)
 
-    def _changed(self, stage: Stage, pair: Pair) -> None:
+    def _changed(self, stage: Stage, pair: Pair) -> bool:
+        """Compare one changed function; whether the patch brings a fault into it."""
         life = self._life(pair)
         before = self._examine(pair.before, stage.before, life.mode)
         after = self._examine(pair.after, stage.after, life.mode)
         life.changes.append(_change(stage, before, after))
+        return _brings(life.changes[-1])
 
     def _life(self, pair: Pair) -> _Life:
         """The function's record, moved to its new place; a function without a past begins as new code."""
@@ -96,10 +97,13 @@ class FunctionHistory:
 
     # ------------------------------------------------------------- from afar
 
-    def _untouched(self, stage: Stage, pairs: Sequence[Pair]) -> None:
-        """Callers that the patch leaves alone although it changes what their callee does."""
+    def _untouched(self, stage: Stage, pairs: Sequence[Pair], sound: Sequence[Pair]) -> None:
+        """Callers that the patch leaves alone although it changes what their callee does.
+
+        A callee that the patch makes faulty is told as such; what follows from that in its callers is not told again.
+        """
         done = {pair.after.place for pair in pairs if pair.after is not None}
-        front = [site for pair in pairs if (site := self._effect_changed(stage, pair)) is not None]
+        front = [site for pair in sound if (site := self._effect_changed(stage, pair)) is not None]
         looked_at = 0
         for _ in range(_MOST_LEVELS):
             callers = [caller for site in front for caller in self._callers(stage, site) if caller.place not in done]
@@ -112,19 +116,20 @@ class FunctionHistory:
                 if looked_at > _MOST_CALLERS:
                     self._too_many(stage, caller)
                     return
-                self._from_afar(stage, caller)
-                if self._effect_changed(stage, Pair(caller, caller)) is not None:
+                if not self._from_afar(stage, caller) and self._effect_changed(stage, Pair(caller, caller)) is not None:
                     front.append(caller)
 
-    def _from_afar(self, stage: Stage, caller: Site) -> None:
+    def _from_afar(self, stage: Stage, caller: Site) -> bool:
+        """Compare a function that is not changed itself; whether it is faulty now."""
         known = self._lives.get(caller.place)
         mode: Mode = known.mode if known is not None else "changed"
         before = self._examiner.examine(caller, stage.before, mode)
         after = self._examiner.examine(caller, stage.after, mode)
         if known is None and not before and not after:
-            return
+            return False
         life = self._lives.setdefault(caller.place, _Life(mode))
         life.changes.append(_change(stage, before, after, elsewhere=True))
+        return _brings(life.changes[-1])
 
     def _effect_changed(self, stage: Stage, pair: Pair) -> Site | None:
         """The function after the patch, when its body now does something else to its callers than before."""
@@ -166,6 +171,10 @@ class FunctionHistory:
 
 def _change(stage: Stage, before: Iterable[Finding], after: Iterable[Finding], elsewhere: bool = False) -> Change:
     return Change(stage.order, stage.patch.n, by_nameless_key(before), by_nameless_key(after), elsewhere)
+
+
+def _brings(change: Change) -> bool:
+    return bool(change.after.keys() - change.before.keys())
 
 
 def _calling(views: Iterable[View], name: str) -> Iterator[Site]:
