@@ -36,7 +36,7 @@ COMMANDS: dict[str, Entry] = {
     "index": Entry("patchlint.cli.tree:index", "Build or refresh the tree's symbol and call index."),
     "callers": Entry("patchlint.cli.tree:callers", "List the call sites of a function."),
     "callees": Entry("patchlint.cli.tree:callees", "List what a function calls."),
-    "graph": Entry("patchlint.cli.tree:graph", "Draw the calls around a function (DOT, SVG)."),
+    "graph": Entry("patchlint.cli.graph_commands:graph", "Draw the calls around a function (DOT, SVG)."),
     "keys": Entry("patchlint.cli.tree:keys", "Table of the tree's static keys and their pairs."),
     "hook": Entry("patchlint.cli.hook:hook", "The git send-email pre-send check."),
     "b4-check": Entry("patchlint.cli.b4:check", "Review one mail for b4 prep --check."),
