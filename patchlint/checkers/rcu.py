@@ -14,8 +14,10 @@ CHECKER: Final = "rcu"
 
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Faults of RCU-protected pointers on the paths of one variant."""
+    followed: set[int] = set()
     for event in report.events:
-        if event.kind == "use" and event.family == "rcu-access" and event.detail == "follow":
+        if event.kind == "use" and event.family == "rcu-access" and event.since not in followed:
+            followed.add(event.since)
             yield _access(ctx, event)
 
 

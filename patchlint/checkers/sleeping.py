@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.function_fault import FunctionFault, decisions, lower, marks, step
+from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
 from patchlint.dataflow import Event, PathReport
 from patchlint.model import Confidence, Step
 
@@ -35,7 +35,7 @@ class _Where(NamedTuple):
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Faults of context on the paths of one variant."""
     for event in report.events:
-        if event.kind != "call" or not may_sleep(report, event):
+        if event.kind not in ("call", "given") or not may_sleep(report, event):
             continue
         where = _where(ctx, report, event)
         if where is not None:
@@ -81,11 +81,19 @@ def _held(
     families = [(hold, ctx.callees.family(hold.family)) for hold in event.holds]
     if any(hold.family in _FAULTS_OFF for hold in event.holds) and "user" in event.name:
         return None
+    ended = _ended(ctx, event.name)
     for hold, family in reversed(families):
-        site = report.sites.get((hold.site, hold.family))
+        site = None if hold.family in ended else report.sites.get((hold.site, hold.family))
         if family is not None and family.context in contexts and hold.cond < 0 and site is not None:
             return _Where(kind, family.label, site.pos, site.call)
     return None
+
+
+def _ended(ctx: FunctionContext, name: str) -> frozenset[str]:
+    """Families whose holds the callee ends itself, perhaps before it sleeps."""
+    summary = ctx.callees.summary(name)
+    effects = summary.effects if summary is not None else ()
+    return frozenset(effect.resource for effect in effects if effect.action == "release")
 
 
 def _by_callers(
@@ -129,5 +137,6 @@ def _by_body(ctx: FunctionContext, event: Event) -> bool:
 
 def _sure(ctx: FunctionContext, event: Event, where: _Where) -> Confidence:
     """A model is taken at its word; a body that reaches a sleeping call may be told not to by what it is given."""
-    sure: Confidence = "medium" if _by_body(ctx, event) or not where.pos else "high"
-    return sure if event.holds and event.holds[-1].cond < 0 or not where.pos else lower(sure)
+    if event.kind == "given" or _by_body(ctx, event) or not where.pos:
+        return "medium"
+    return "high"

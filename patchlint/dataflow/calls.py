@@ -38,7 +38,7 @@ class Calls:
         found = False
         kept = []
         for hold in st.holds:
-            if hold.obj == value and not hold.stored and self.holds.family(hold.family).kind in OWNED:
+            if hold.obj == value and hold.owned and not hold.stored:
                 hold = hold._replace(stored=True)
                 found = True
             kept.append(hold)
@@ -105,9 +105,25 @@ class Calls:
             if detail.startswith("arg"):
                 at = int(detail[3:])
                 detail, flags = (render(expr.args[at]), args[at]) if at < len(expr.args) else ("", -1)
-            family = ",".join(sorted({self.holds.family(h.family).context for h in st.holds} - {""}))
+            where = summary.where
+            contexts = self._contexts(st)
             self.log.event(
-                Event("call", expr.pos, expr.name, family, flags, summary.where, st.holds, st.trail, 0, detail)
+                Event("call", expr.pos, expr.name, contexts, flags, where, st.holds, st.trail, 0, detail)
+            )
+        elif st.holds and (summary is None or summary.sleeps == "unknown" or summary.origin != "model"):
+            self._given(st, expr, args)
+
+    def _contexts(self, st: State) -> str:
+        return ",".join(sorted({self.holds.family(h.family).context for h in st.holds} - {""}))
+
+    def _given(self, st: State, expr: Call, args: list[Value]) -> None:
+        """A callee of which it is not known whether it sleeps is told by a constant, in a context of some sort."""
+        nodes = self.machine.values.nodes
+        constants = [(arg, v) for arg, v in zip(expr.args, args, strict=True) if nodes[v][0] in ("n", "op")]
+        contexts = self._contexts(st) if constants else ""
+        for arg, value in constants if contexts else ():
+            self.log.event(
+                Event("given", expr.pos, expr.name, contexts, value, "", st.holds, st.trail, 0, render(arg))
             )
 
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
@@ -116,16 +132,38 @@ class Calls:
             if self.policy.unknown_takes:
                 self._may_take(st, value)
             self._may_write(st, expr, index, value)
+        if not self.policy.unknown_takes and st.holds:
+            self._share_local(st, args)
         return self.machine.fresh(st, expr.pos)
+
+    def _share_local(self, st: State, args: list[Value]) -> None:
+        """A structure of this function's own that holds pointers is given away: they may be kept through it."""
+        given = set[Value]().union(*(self._inside_local(st, value) for value in args))
+        if given:
+            roots = self.machine.values.root
+            st.holds = tuple(h._replace(stored=True) if h.owned and roots[h.obj] in given else h for h in st.holds)
 
     def _may_take(self, st: State, value: Value) -> None:
         roots = self.machine.values.root
-        kept = tuple(
-            h for h in st.holds
-            if self.holds.family(h.family).kind not in OWNED or roots[h.obj] != roots[value]
-        )  # fmt: skip
+        given = {roots[value], *self._inside_local(st, value)}
+        kept = tuple(h for h in st.holds if not h.owned or roots[h.obj] not in given)
         if len(kept) != len(st.holds):
             st.holds = kept
+
+    def _inside_local(self, st: State, value: Value) -> set[Value]:
+        """What a structure of this function's own holds, when its address is given away."""
+        root = self.machine.values.root
+        if self.machine.values.nodes[root[value]][0] != "&l":
+            return set()
+        return {root[v] for a, v in st.mem.items() if root[a] == root[value]}
+
+    def _share(self, st: State, args: list[Value], pos: int) -> None:
+        """What was registered can be found by others: holds on the things it is part of count as stored."""
+        roots = self.machine.values.root
+        given = {roots[value] for value in args}.union(*(self._inside_local(st, value) for value in args))
+        st.holds = tuple(
+            h._replace(stored=True) if h.owned and h.site != pos and roots[h.obj] in given else h for h in st.holds
+        )
 
     def _may_write(self, st: State, expr: Call, index: int, value: Value) -> None:
         arg = expr.args[index]
@@ -140,6 +178,8 @@ class Calls:
                 self._may_write(st, expr, index, args[index])
         for effect in summary.effects:
             self._effect(st, expr, args, summary, effect, result, outs)
+        if any(self._registers(effect) for effect in summary.effects):
+            self._share(st, args, expr.pos)
         for index, value in enumerate(args):
             what = summary.args[index] if index < len(summary.args) else summary.rest
             if what == "take":
@@ -150,6 +190,11 @@ class Calls:
             self.stops = True
         self.machine.facts.settle(st)
         return result
+
+    def _registers(self, effect: Effect) -> bool:
+        return effect.action == "acquire" and (
+            "registers" in effect.flags or self.holds.family(effect.resource).sort == "reg"
+        )
 
     def _result(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
         if 0 <= summary.returns_arg < len(args):
@@ -224,12 +269,27 @@ class Calls:
         cond, held = (result, effect.when) if effect.when != ANY else (-1, ANY)
         if cond >= 0 and self.machine.facts.mask(st, cond) & ~held == 0:
             cond, held = -1, ANY
-        by = "out" if effect.place.deref else effect.place.root
+        by: str = "out" if effect.place.deref else effect.place.root
+        kind = self.holds.family(effect.resource).kind
+        if by == "arg" and kind == "ref" and self._born(st, obj):
+            by = "born"
+        owned = kind in OWNED or (kind == "pair" and by in ("result", "out"))
         subject = self._text(expr, effect.place)
         where = summary.where if summary.origin == "body" else ""
         site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
         stored = by in ("arg",) and self._already_stored(st, obj)
-        self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored), site)
+        self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored, 0, owned), site)
+
+    def _born(self, st: State, obj: Value) -> bool:
+        """The first count inside memory that is held: from now on the count owns the memory."""
+        roots = self.machine.values.root
+        kept = tuple(
+            h for h in st.holds
+            if not (h.obj != obj and roots[h.obj] == roots[obj] and self.holds.family(h.family).kind == "mem")
+        )  # fmt: skip
+        born = len(kept) != len(st.holds)
+        st.holds = kept
+        return born
 
     def _already_stored(self, st: State, obj: Value) -> bool:
         """``x->p = p; hold(p)``: the pointer was stored before it was held."""
@@ -313,7 +373,12 @@ class Calls:
     def _do_ptr_err(self, st: State, expr: Call, macro: Macro) -> Value:
         return self.machine.value(st, expr.args[macro.arg])
 
-    _do_err_ptr = _do_ptr_err
+    def _do_err_ptr(self, st: State, expr: Call, macro: Macro) -> Value:
+        """``ERR_PTR(err)``: an error whenever ``err`` is not 0."""
+        value = self.machine.value(st, expr.args[macro.arg])
+        if not self.machine.facts.mask(st, value) & ZERO:
+            self.machine.facts.narrow(st, value, NEG)
+        return value
 
     def _do_ptr_err_or_zero(self, st: State, expr: Call, macro: Macro) -> Value:
         value = self.machine.value(st, expr.args[macro.arg])

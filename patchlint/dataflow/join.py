@@ -7,14 +7,16 @@ branches that meet again without having taken or dropped anything.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from patchlint.dataflow.state import Facts, State
 from patchlint.dataflow.values import Value
 
 _K = TypeVar("_K")
+Tag: TypeAlias = tuple[str, int]
 
 FEARED = frozenset(("freed", "dropped", "stale"))
+_NEVER_FOLLOWED = frozenset(("rcu-access",))
 
 
 def property_key(st: State, facts: Facts, returned: frozenset[str]) -> object:
@@ -83,14 +85,32 @@ def _merge(
 ) -> bool:
     """Put ``phi`` where the two differ, knowing of it what holds for both."""
     mask = facts.mask(old, mine) | facts.mask(new, theirs)
+    tag = _merged_tag(old.tags.get(mine), new.tags.get(theirs))
     if mine == phi:
-        if facts.mask(old, phi) == mask:
+        if facts.mask(old, phi) == mask and old.tags.get(phi) == tag:
             return False
         old.facts[phi] = mask
+        _retag(old, phi, tag)
         return True
     for known in [k for k in old.facts if phi in facts.values.leaves(k if k >= 0 else ~k)]:
         del old.facts[known]
     old.facts[phi] = mask
+    _retag(old, phi, tag)
     new.facts.setdefault(phi, mask)
     where[key] = phi
     return True
+
+
+def _retag(st: State, value: Value, tag: Tag | None) -> None:
+    if tag is not None:
+        st.tags[value] = tag
+
+
+def _merged_tag(mine: Tag | None, theirs: Tag | None) -> Tag | None:
+    """The tag of either, the worse of two; a pointer counts as dead only when both are."""
+    if mine is None or theirs is None:
+        one = mine or theirs
+        return None if one is None or one[0] in FEARED else one
+    if (mine[0] in FEARED) != (theirs[0] in FEARED):
+        return theirs if mine[0] in FEARED else mine
+    return theirs if theirs[0] in _NEVER_FOLLOWED else mine

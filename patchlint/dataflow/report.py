@@ -31,7 +31,7 @@ class Site(NamedTuple):
     subject: str
     """Source text of what is held."""
     by: str
-    """"result", "arg", "out", "global", "loop", "guard"."""
+    """"result", "arg", "born" (the first count of memory that was held), "out", "global", "loop", "guard"."""
     where: str = ""
     """file:line in the callee that really takes it, where the call was understood from its body."""
     flags: frozenset[str] = frozenset()
@@ -64,7 +64,8 @@ class Event(NamedTuple):
     ``kind``: "underflow" (release of what is not held), "again" (acquire of what is held and does not nest),
     "released" (release of what was released before), "use" (dereference or call with a tagged value),
     "call" (a call that may sleep: ``family`` tells the contexts of what is held, ``detail`` is "yes" or the text of the
-    allocation flags that decide and ``obj`` their value), "load" (a load that needs a context).
+    allocation flags that decide and ``obj`` their value), "given" (a call of which it is not known whether it sleeps,
+    given the constant ``obj`` with the text ``detail`` in such a context), "load" (a load that needs a context).
     """
 
     kind: str
@@ -91,6 +92,8 @@ class Released(NamedTuple):
     matched: bool
     """A hold taken in this function was there to end."""
     site: int = -1
+    exact: bool = True
+    """It surely ended that hold; False when it was told by family alone (elements of an array)."""
 
 
 @dataclass(frozen=True, slots=True)
