@@ -57,9 +57,10 @@ def _slim(record: Record) -> Record:
     """The record without what it says by default: books are read at every start."""
     slim = {key: value for key, value in record.items() if key in RECORD and value != RECORD[key]}
     if "effects" in slim:
+        # What a call gives up, it gives up first: downgrade_write(), of_find_node_by_name(from, ...).
         slim["effects"] = [
             {key: value for key, value in effect.items() if key not in EFFECT or value != EFFECT[key]}
-            for effect in slim["effects"]
+            for effect in sorted(slim["effects"], key=lambda effect: effect["do"] != "release")
         ]
     return slim
 

@@ -22,8 +22,9 @@ def use_of(models: Models, name: str) -> Use | None:
     into another."""
     summary = models.summary(name)
     effects = [effect for effect in summary.effects if effect.action == "acquire"] if summary else []
-    turned = summary is not None and any(effect.action == "release" and not effect.null_ok for effect in summary.effects)
-    if summary is None or turned or not effects:
+    if summary is None or not effects:
+        return None
+    if any(effect.action == "release" and not effect.null_ok for effect in summary.effects):
         return None
     families = tuple(family for effect in effects if (family := models.family(effect.resource)) is not None)
     assert len(families) == len(effects)

@@ -104,6 +104,24 @@ def test_getter_that_eats_releases_first() -> None:
     assert (second.action, second.place, second.when) == ("acquire", Place("result"), POS)
 
 
+def test_what_is_given_up_comes_first() -> None:
+    text = """
+[family.lamp_shared]
+kind = "lock"
+release = "lamp_unshare"
+
+[[pair]]
+family = "lamp_shared"
+acquire = "lamp_downgrade"
+held = "arg1"
+
+[[release]]
+family = "lamp"
+name = "lamp_downgrade"
+"""
+    assert [effect.action for effect in effects_of(text, "lamp_downgrade")] == ["release", "acquire"]
+
+
 def test_rows_of_one_name_add_up() -> None:
     text = """
 [[pair]]
