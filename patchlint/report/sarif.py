@@ -126,7 +126,7 @@ def _properties(finding: Finding) -> Json:
 def _location(review: Review, finding: Finding) -> Json:
     """Where it is; a finding about the mail itself stands in the mail."""
     if not finding.file:
-        return {"physicalLocation": {"artifactLocation": {"uri": _uri(review.source)}}}
+        return {"physicalLocation": {"artifactLocation": _artifact(review.source)}}
     location = _place(review, finding, finding.file, finding.line, finding.column)
     if finding.function:
         location["logicalLocations"] = [{"name": finding.function, "kind": "function"}]
@@ -135,7 +135,7 @@ def _location(review: Review, finding: Finding) -> Json:
 
 def _place(review: Review, finding: Finding, file: str, line: int, column: int = 0) -> Json:
     path, line = at_end(review, finding.patch, file, line)
-    place: Json = {"artifactLocation": {"uri": _uri(path), "uriBaseId": ROOT}}
+    place: Json = {"artifactLocation": _artifact(path)}
     if line > 0:
         place["region"] = {"startLine": line}
         if column > 0:
@@ -143,9 +143,11 @@ def _place(review: Review, finding: Finding, file: str, line: int, column: int =
     return {"physicalLocation": place}
 
 
-def _uri(path: str) -> str:
-    """A relative reference: a colon in the first segment would read as a scheme."""
-    return quote(one_line(path), safe="/+@,=~") or "-"
+def _artifact(path: str) -> Json:
+    """A file of the tree, or (an absolute path) a mailbox beside it."""
+    # Quoted throughout: a colon in the first segment of a relative reference would read as a scheme.
+    uri = quote(one_line(path), safe="/+@,=~") or "-"
+    return {"uri": f"file://{uri}"} if uri.startswith("/") else {"uri": uri, "uriBaseId": ROOT}
 
 
 def _flow(review: Review, finding: Finding) -> list[Json]:
@@ -167,7 +169,7 @@ def _invocation(reviews: Sequence[Review], results: int) -> Json:
 
 def _notification(skipped: NotAnalysed) -> Json:
     where = f"{skipped.function} not analysed: " if skipped.function else "not analysed: "
-    place: Json = {"artifactLocation": {"uri": _uri(skipped.file), "uriBaseId": ROOT}}
+    place: Json = {"artifactLocation": _artifact(skipped.file)}
     if skipped.line > 0:
         place["region"] = {"startLine": skipped.line}
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -33,16 +32,14 @@ class Preferences:
 
 
 def prefer(review: Review, preferences: Preferences) -> Review:
-    """The review as the user wants to see it."""
-    return replace(review, findings=_preferred(review.findings, preferences))
-
-
-def _preferred(findings: Sequence[Finding], preferences: Preferences) -> tuple[Finding, ...]:
-    return tuple(
+    """The review as the user wants to see it. What is said about the mail itself stays."""
+    mails = {review.source, *(patch.source for patch in (review.series.patches if review.series else ()))}
+    findings = tuple(
         replace(finding, severity=preferences.severity(finding))
-        for finding in findings
-        if preferences.speaks_of(finding.file)
+        for finding in review.findings
+        if finding.file in mails or preferences.speaks_of(finding.file)
     )
+    return replace(review, findings=findings)
 
 
 def _matches(file: str, glob: str) -> bool:

@@ -76,3 +76,10 @@ def test_paths_are_relative_references() -> None:
     result = run_of(sarif.render((replace(REVIEW, findings=(odd,)),), CONTEXT))["results"][0]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b/c%3Ad%23e.c"
     assert PATH not in result["message"]["text"]
+
+
+def test_a_mailbox_elsewhere_is_no_file_of_the_tree() -> None:
+    missing = replace(LEAK, rule="SER001", file="/home/ada/my box.mbox", function="", trace=())
+    result = run_of(sarif.render((replace(REVIEW, findings=(missing,)),), CONTEXT))["results"][0]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "file:///home/ada/my%20box.mbox"}

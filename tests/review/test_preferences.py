@@ -43,3 +43,9 @@ def test_a_review_is_filtered_and_changed() -> None:
     review = Review("x", None, "none", "", (), (FINDING, replace(FINDING, file="net/b.c")), ())
     shown = prefer(review, Preferences((("REF", "error"),), ("net",)))
     assert [(finding.file, finding.severity) for finding in shown.findings] == [("net/b.c", "error")]
+
+
+def test_what_is_said_about_the_mail_stays() -> None:
+    missing = replace(FINDING, rule="SER001", file="series.mbox", function="")
+    review = Review("series.mbox", None, "none", "", (), (FINDING, missing), ())
+    assert prefer(review, Preferences(paths=("net",))).findings == (missing,)
