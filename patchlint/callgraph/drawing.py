@@ -15,7 +15,8 @@ _CHAR = 7.3
 def to_dot(graph: CallGraph) -> str:
     """The graph in Graphviz' language."""
     lines = ["digraph calls {", "  rankdir=LR;", '  node [shape=box, fontname="monospace", fontsize=10];']
-    for spot, data in sorted(graph.nodes(data=True)):
+    for spot in sorted(graph):
+        data = graph.nodes[spot]
         marks = ', style="bold"' if data["seed"] else ""
         marks += ', color="red"' if data["cycle"] else ""
         lines.append(f'  "{_ident(spot)}" [label="{spot.name}\\n{spot.file}:{spot.line}"{marks}];')
@@ -51,7 +52,8 @@ def to_svg(graph: CallGraph) -> str:
 def _layout(graph: CallGraph) -> dict[Spot, tuple[float, float, float]]:
     """Left, top and width of each box."""
     columns: dict[int, list[Spot]] = {}
-    for spot, data in sorted(graph.nodes(data=True)):
+    for spot in sorted(graph):
+        data = graph.nodes[spot]
         columns.setdefault(data["level"], []).append(spot)
     places: dict[Spot, tuple[float, float, float]] = {}
     tallest = max((len(column) for column in columns.values()), default=0)
