@@ -89,6 +89,8 @@ class Hunk:
     lines: tuple[tuple[str, bytes], ...]
     no_newline: str = ""
     mail_line: int = 0
+    cut: bool = False
+    """Damage left only part of the hunk; its counts are those of the part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ def _known(work: _Work, diff: FileDiff) -> bool:
 def _without_tree(work: _Work, diff: FileDiff) -> tuple[FileImage | None, Applied, list[Problem]]:
     if not diff.hunks:
         return None, "fragment", []
-    if diff.kind == "delete":
+    if diff.kind == "delete" and not any(hunk.cut for hunk in diff.hunks):
         pre = b"".join(line for hunk in diff.hunks for line in sides(hunk)[0])
         work.gone.add(diff.path)
         return whole_image(diff, Content(pre), text_of(b""), work.patch.n, (), ()), "exact", []
@@ -137,6 +137,8 @@ def _with_tree(work: _Work, diff: FileDiff) -> FileImage:
     placed: list[Placed] = []
     problems: list[Problem] = []
     for hunk in diff.hunks:
+        if hunk.cut:
+            raise _Refused(f"{diff.path}: the hunk for line {hunk.old_start} lost lines in the mail", hunk.mail_line)
         try:
             one = place(text, hunk)
         except Rejected:

@@ -205,6 +205,13 @@ def test_a_rejected_hunk_is_named_with_its_line_and_shown_as_fragment() -> None:
     assert image(applied).post == b"a\nb\nc\nd\ne\nf\ng\n"
 
 
+@pytest.mark.parametrize("head", ["--- /dev/null\n+++ b/n.c\n@@ -0,0 +1,3 @@\n+a\n", replace(5)[:-8]])
+def test_a_hunk_that_the_mail_cut_short_is_shown_as_fragment(head: str) -> None:
+    applied = apply(head)
+    assert (applied.applied, image(applied).applied, applied.after) == ("failed", "fragment", {})
+    assert "lost lines in the mail" in problems(applied)[0]
+
+
 def test_the_other_files_of_the_patch_still_apply() -> None:
     applied = apply(replace(5, path="gone.c") + replace(5))
     assert (applied.applied, [i.applied for i in applied.images]) == ("failed", ["fragment", "exact"])
