@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from patchlint.syntax.lexical import Directive
 
-MAX_TOKENS = 300
+MAX_TOKENS = 120
 """A longer condition is one atom, so that reading it cannot recurse deeply."""
 MAX_ATOMS = 8
 """Conditions of one function that are varied; further ones keep their first branch."""

@@ -102,9 +102,15 @@ def _name(group: int) -> Edit:
     return edit
 
 
+def _underscore(match: re.Match[bytes]) -> bytes:
+    return b"_" * len(match[0])
+
+
 _UPPER = rb"[A-Z_][A-Z0-9_]*+\b"
 
 _EDITS: tuple[tuple[re.Pattern[bytes], Edit], ...] = (
+    # f(802_3): a number that becomes part of a name
+    (re.compile(rb"(?<![\w.])(?!0[xXbB])\d(?=\d*+[A-Za-z_])(?!\d*+[uUlL]++\b)(?!\d*+[eE][-+]?\d)"), _underscore),
     # struct NAME(x, y): a tag made by a macro
     (re.compile(rb"\b(?:struct|union|enum)\s++(\w++\s*+" + ARGS + rb")"), _name(1)),
     (re.compile(rb"(?<!sizeof)[(,]\s*+((?:struct|union|enum)\s++\w++)(?=\s*+[,)])"), _name(1)),

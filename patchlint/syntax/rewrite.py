@@ -51,16 +51,12 @@ _MACRO = (
 )
 # The first byte is one set so that the matcher can skip to it; what may follow depends on it.
 _PLACES = re.compile(
-    rb"[_(,\n;{}):0-9.](?:"
-    rb"(?<=[\n;{}):])"
-    + _MACRO
-    + rb"|(?<=[(,])(?<!sizeof.)(?=\s*+(?:(?P<type>"
-    + _TYPE
-    + rb")|(?P<operator>[<>=!&|+*/^%-]{1,3}))\s*+[,)])"
-    rb"|(?<=[(,])(?=\s*+(?P<jump>(?:return|goto|break|continue)\b))"
-    rb"|(?<=_)(?<![\w.]_)(?<!->_)(?P<word>\w++)"
-    rb"|(?<=\d)(?<![\w.]\d)(?<!0(?=[xXbB]))(?P<number>\d*+(?=[A-Za-z_])(?![uUlL]++\b)(?![eE][-+]?\d)\w++)"
-    rb"|(?<=\.)(?P<range>\.\.))"
+    rb"[_(,\n;{}):](?:"
+    rb"(?<=_)(?<![\w.]_)(?<!->_)(?P<word>\w++)"
+    rb"|(?<=[(,])(?:"
+    rb"(?<!sizeof.)(?=\s*+(?:(?P<type>" + _TYPE + rb")|(?P<operator>[<>=!&|+*/^%-]{1,3}))\s*+[,)])"
+    rb"|(?=\s*+(?P<jump>(?:return|goto|break|continue)\b)))"
+    rb"|(?<=[\n;{}):])" + _MACRO + rb")"
 )
 _ELSE = re.compile(rb"else(?=[ \t])" + _MACRO)
 _STATIC = re.compile(rb"\bstatic(?=\s++[A-Z]\w*+\s*+\()")
@@ -70,6 +66,7 @@ _WORD_BEFORE = re.compile(rb"([A-Za-z_]\w*+)\s*+\Z")
 _NO_CALL = frozenset(
     b"return if while for switch else do case in sizeof typeof __typeof__ goto int void char long".split()
 )
+_RANGE = re.compile(rb"\.\.\.")
 _CASE = re.compile(rb"\bcase\b[^:;{}]*+\Z")
 _GOTO = re.compile(rb"\bgoto\s*+(\*)\W*+\w++([^;]*+)")
 _CLOSER = re.compile(rb"\}\s*+(?P<macro>[A-Za-z_]\w++)\s*+(?=(?P<args>" + ARGS + rb")\s*+;)")
@@ -155,11 +152,12 @@ class _Rewriter:
             "operator": self._operator,
             "jump": self._jump,
             "next": self._macro,
-            "number": self._number,
-            "range": self._range,
         }
         for match in _PLACES.finditer(self.text):
             handlers[match.lastgroup](match)
+        if b"..." in self.text:
+            for match in _RANGE.finditer(self.text):
+                self._range(match)
         for match in _ELSE.finditer(self.text):
             self._macro(match)
         for match in _CLOSER.finditer(self.text):
@@ -287,10 +285,6 @@ class _Rewriter:
                 self.out[at : at + 1] = mark
                 return
             at += 1
-
-    def _number(self, match: re.Match[bytes]) -> None:
-        """``802_3`` pasted into a name by a macro: make it a name."""
-        self.out[match.start()] = 95
 
     def _range(self, match: re.Match[bytes]) -> None:
         """``case 1 ... 3``: write the dots as an operator that cannot stand there otherwise."""

@@ -113,6 +113,7 @@ def test_head_in_two_arrangements_has_one_body() -> None:
         ("(A + 1) > (B)", ["(A + 1) > (B)"]),
         ("defined(", ["defined("]),
         ("((((", ["(((("]),
+        ("(" * 119, ["(" * 119]),
         ("(" * 5000, ["(" * 5000]),
         ("", [""]),
     ],
