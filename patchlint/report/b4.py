@@ -47,7 +47,7 @@ def review_results(reviews: Sequence[Review], context: ReportContext, fails: Fai
 
 
 def _said(finding: Finding) -> str:
-    inside = f" in {finding.function}()" if finding.function else ""
+    inside = f" in {one_line(finding.function)}()" if finding.function else ""
     return f"{one_line(finding.message)}{inside} [{finding.rule}]"
 
 

@@ -38,7 +38,7 @@ def _left_out(findings: Sequence[Finding], severity: Severity) -> Iterator[str]:
         yield f"{plural(len(findings), f'more {severity}')} not annotated (GitHub keeps {PER_KIND} of a kind):"
     for finding in findings:
         # Indented, so that no message can begin with the "::" of a workflow command.
-        place = place_words(one_line(finding.file), finding.line)
+        place = place_words(finding.file, finding.line)
         yield _tamed(f"  {place}: {finding.rule}: {one_line(finding.message)}")
 
 
@@ -59,7 +59,7 @@ def _body(finding: Finding) -> str:
     lines = [printable(finding.message), verdict_words(finding)]
     lines += [f"{place_words(step.file, step.line)}: {one_line(step.what)}" for step in finding.trace]
     if finding.config:
-        lines.append(f"with {', '.join(finding.config)}")
+        lines.append(f"with {one_line(', '.join(finding.config))}")
     return "\n".join(lines)
 
 

@@ -143,9 +143,8 @@ def _quoted(
 def _unquoted(review: Review, finding: Finding, context: ReportContext) -> str:
     """A finding that the patch does not show: said with its place and the line itself."""
     place = place_words(finding.file, finding.line)
-    head = (
-        f"In {finding.function}(), {place}:" if finding.function else f"{place}:" if place else "On the patch itself:"
-    )
+    inside = f"In {one_line(finding.function)}(), " if finding.function else ""
+    head = f"{inside}{place}:" if place else "On the patch itself:"
     source = context.line(review, finding, finding.file, finding.line)
     shown = f"\n    {printable(source).strip()}\n" if source is not None else ""
     return f"{_filled(head)}{shown}\n{_question(review, finding, context)}"
@@ -172,7 +171,7 @@ def _step(review: Review, finding: Finding, at: int, context: ReportContext) -> 
 
 def _asking(review: Review, finding: Finding) -> str:
     """The question, by what the comparison of before and after told."""
-    config = f" (seen with {', '.join(finding.config)})" if finding.config else ""
+    config = f" (seen with {one_line(', '.join(finding.config))})" if finding.config else ""
     if finding.verdict == "transient" and patch_of(review, finding.fixed_by):
         return (
             f"Patch {finding.fixed_by} of the series seems to repair this{config}. Should the repair be part of this "

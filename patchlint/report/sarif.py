@@ -117,7 +117,7 @@ def _properties(finding: Finding) -> Json:
         "patch": finding.patch,
         "fixedBy": finding.fixed_by,
         "subject": printable(finding.subject),
-        "config": list(finding.config),
+        "config": [printable(choice) for choice in finding.config],
         "suggestion": finding.suggestion and printable(finding.suggestion),
     }
     return {key: value for key, value in known.items() if value not in (None, "", [])}
@@ -129,7 +129,7 @@ def _location(review: Review, finding: Finding) -> Json:
         return {"physicalLocation": {"artifactLocation": _artifact(review.source)}}
     location = _place(review, finding, finding.file, finding.line, finding.column)
     if finding.function:
-        location["logicalLocations"] = [{"name": finding.function, "kind": "function"}]
+        location["logicalLocations"] = [{"name": one_line(finding.function), "kind": "function"}]
     return location
 
 

@@ -69,10 +69,10 @@ def verdict_words(finding: Finding) -> str:
 
 def place_words(file: str, line: int) -> str:
     """``file:line``, or what of it is known."""
-    return f"{printable(file)}:{line}" if line > 0 else printable(file)
+    return f"{one_line(file)}:{line}" if line > 0 else one_line(file)
 
 
 def step_words(finding: Finding, step: Step) -> str:
     """Where a step is, seen from its finding: ``line 12``, or ``other.c:12`` in another file."""
-    name = printable(step.file).rsplit("/", 1)[-1]
+    name = one_line(step.file).rsplit("/", 1)[-1]
     return f"line {step.line}" if step.file == finding.file else f"{name}:{step.line}"
