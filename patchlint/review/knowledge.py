@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from patchlint.callgraph import FileScan, TreeCallees, TreeIndex
+from patchlint.callgraph import Contexts, FileScan, TreeCallees, TreeIndex
 from patchlint.checkers.series import Symbol
 from patchlint.checkers.tree_view import Snapshot
 from patchlint.dataflow import Callees
@@ -14,6 +15,14 @@ from patchlint.ruleset import Ruleset
 
 _MOST_FILES = 60
 """Files outside the series that are read to check the callers of one changed function."""
+
+
+class _Moment(NamedTuple):
+    """One state of the series' files with what follows from it."""
+
+    state: State
+    callees: TreeCallees
+    contexts: Contexts
 
 
 class TreeKnowledge:
@@ -34,29 +43,31 @@ class TreeKnowledge:
         self._views = Views()
         self._index = index
         self._outside = index.with_overlay(dict.fromkeys(paths))
-        self._base = TreeCallees(ruleset.models, index, ruleset.digest)
-        self._states: dict[int, tuple[State, TreeCallees]] = {}
+        base = TreeCallees(ruleset.models, index, ruleset.digest)
+        self._base = _Moment({}, base, Contexts(base))
+        self._states: dict[int, _Moment] = {}
 
     # -------------------------------------------------------------- in a state
 
     def callees(self, path: str, state: State) -> Callees:
         """What the names that ``path`` mentions do in this state."""
-        return self._within(state).within(path)
+        return self._within(state).callees.within(path)
 
     def snapshot(self, state: State) -> Snapshot:
         """The whole tree in this state, for rules that span functions."""
-        return Snapshot(state, self._within(state).index, self.load, self._read is not None)
+        return Snapshot(state, self._within(state).callees.index, self.load, self._read is not None)
 
-    def _within(self, state: State) -> TreeCallees:
-        """Summaries in this state, worked out once: states are told apart by identity and kept alive here."""
+    def _within(self, state: State) -> _Moment:
+        """What is known in this state, worked out once: states are told apart by identity and kept alive here."""
         if not self._paths and self._is_tree(state):
             return self._base
         known = self._states.get(id(state))
         if known is None:
             files: dict[str, bytes | None] = dict.fromkeys(self._paths)
             files.update({path: b"\n".join(view.source for view in group) for path, group in state.items()})
-            known = self._states[id(state)] = state, self._base.with_overlay(files)
-        return known[1]
+            callees = self._base.callees.with_overlay(files)
+            known = self._states[id(state)] = _Moment(state, callees, Contexts(callees))
+        return known
 
     def _is_tree(self, state: State) -> bool:
         """Whether the files of the state stand in the tree as they are: then one memory serves for all."""
@@ -64,7 +75,7 @@ class TreeKnowledge:
 
     def held_by_callers(self, site: Site, state: State) -> frozenset[str]:
         """Families that every known caller holds around its call."""
-        return frozenset()
+        return self._within(state).contexts.held(site.head.name, site.view.path)
 
     def callback(self, site: Site, state: State) -> str:
         """The field of an operations table of the same file in which the function is stored."""
