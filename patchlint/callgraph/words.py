@@ -23,7 +23,7 @@ _ARGUMENTS = rb"\(%s(?:\(%s(?:\(%s\)%s)*+\)%s)*+\)" % ((_PLAIN,) * 5)
 
 HEAD = re.compile(
     rb"\n(?=[A-Za-z_])"
-    rb"(?P<before>(?:(?:[A-Za-z_][\w ]*+(?<=[ ]))?+__\w++\([\w, ]*+\)\s++)?+(?:[A-Za-z_][^;(){}=\n#]*[\s*])?)"
+    rb"(?P<before>(?:(?:[A-Za-z_][\w ]*[ ])?__\w++\([\w, ]*+\)\s++)?(?:[A-Za-z_][^;(){}=\n#]*[\s*])?)"
     rb"(?P<name>[A-Za-z_]\w*+)[ \t]*+(?P<arguments>" + _ARGUMENTS + rb")"
     rb"(?P<after>\s*+(?:(?:__|no)\w++(?:" + _ARGUMENTS + rb")?+\s*+)*+)\{"
 )
