@@ -27,7 +27,6 @@ _TAKES_FOR_CALLER: Final = re.compile(
     r"(?:^|_)(?:get|hold|take|grab|ref|lock|locked|acquire|open|start|begin|enter|init|alloc|create|enable|up|on|"
     r"prepare|request|register|claim|suspend|freeze|pin|map|find|lookup|trylock|down)(?:_|$|\d)"
 )
-_OWNED: Final = ("ref", "mem")
 _SECTIONS: Final = ("lock", "rcu")
 _CLASS_NAMES: Final = {NEG: "an error", ZERO: "0", POS: "a positive value", NEG | POS: "non-zero"}
 
@@ -63,7 +62,7 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             if site is None or family is None or hold.scope > 0:
                 continue
             passed = [e for e in report.exits if _passed(paths[id(e)], hold.site)]
-            ended = [e for e in passed if not any(h.site == hold.site and h.family == hold.family for h in e.holds)]
+            ended = [e for e in passed if _ended(paths[id(e)], hold.site)]
             confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
@@ -72,6 +71,17 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 def _passed(path: list[Mark], site: int) -> bool:
     return any(m.pos == site and m.kind == "acquire" for m in path)
+
+
+def _ended(path: list[Mark], site: int) -> bool:
+    """What was taken at ``site`` is released later on the path, and not taken there again."""
+    ended = False
+    for mark in path:
+        if mark.kind == "acquire" and mark.pos == site:
+            ended = False
+        elif mark.kind == "release" and mark.site == site:
+            ended = True
+    return ended
 
 
 def _judge(
@@ -83,16 +93,16 @@ def _judge(
         return _judge_section(ctx, report, exit_, site, family, passed, ended)
     if site.by == "loop":
         return "high" if exit_.mask != POS else "medium"
-    if family.kind in _OWNED:
-        return _judge_owned(ctx, report, exit_, hold, site, passed, ended)
+    if hold.owned:
+        return _judge_owned(ctx, report, exit_, hold, site, family, ended)
     return _judge_state(ctx, exit_, site, passed, ended)
 
 
 def _is_error(ctx: FunctionContext, exit_: Exit) -> bool:
-    """The exit reports failure: a negative value, or NULL from a function that returns pointers."""
+    """The exit reports failure: a negative value, no valid pointer, or what ``if (ret)`` told to be non-zero."""
     if ctx.function.return_pointer:
         return bool(exit_.mask) and exit_.mask & POS == 0
-    return exit_.mask == NEG
+    return exit_.mask == NEG or (exit_.mask == NEG | POS and "bool" not in ctx.function.return_type)
 
 
 def _by_contract(ctx: FunctionContext, family: Family, site: Site, report: PathReport) -> bool:
@@ -114,6 +124,8 @@ def _judge_section(
     if _by_contract(ctx, family, site, report):
         return None
     if not ended:
+        if site.where:
+            return None
         if _TAKES_FOR_CALLER.search(ctx.function.name) or ctx.mode == "tree":
             return None
         return "medium" if family.kind == "rcu" or ctx.mode == "changed" else "low"
@@ -131,13 +143,14 @@ def _alike(a: Exit, b: Exit) -> bool:
 
 
 def _judge_owned(
-    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site,
-    passed: list[Exit], ended: list[Exit],
-) -> Confidence | None:  # fmt: skip
-    contrast = any(r.site == hold.site for r in report.releases)
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family, ended: list[Exit]
+) -> Confidence | None:
+    contrast = any(r.site == hold.site and r.exact for r in report.releases)
     error = _is_error(ctx, exit_)
     if hold.stored:
         return "medium" if error and contrast and ctx.mode != "tree" else None
+    if not contrast and family.kind == "pair":
+        return None
     if site.by == "arg":
         if not contrast:
             return None
@@ -157,7 +170,7 @@ def _judge_state(
     if ended and any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended):
         return "medium"
     if error and any(not _is_error(ctx, e) for e in passed):
-        return "medium"
+        return "medium" if not site.where else "low"
     return None
 
 

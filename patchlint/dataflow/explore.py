@@ -24,7 +24,6 @@ from patchlint.cfg import (
 )
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.calls import Calls
-from patchlint.dataflow.holds import OWNED
 from patchlint.dataflow.join import join, property_key
 from patchlint.dataflow.liveness import Needs, analyse
 from patchlint.dataflow.report import Exit, PathReport, Policy, Site
@@ -120,7 +119,7 @@ class _Explorer:
             if self.policy.seed_params and param.pointer:
                 site = Site(self.function.start, f"param{index}", self.function.name, param.name, "arg")
                 self.calls.log.sites[(site.pos, site.family)] = site
-                st.holds = (*st.holds, Hold("param", value, index))
+                st.holds = (*st.holds, Hold("param", value, index, owned=True))
         st.vague = not self.function.whole
         return st
 
@@ -308,7 +307,7 @@ class _Explorer:
             for field in filter(None, loop.held.split(".")):
                 obj = self.machine.load(st, self.values.make("f", obj, field))
             site = Site(term.pos, loop.family, term.macro.name, text, "loop")
-            self.calls.holds.acquire(st, Hold(loop.family, obj, term.pos, scope=-index - 1), site)
+            self.calls.holds.acquire(st, Hold(loop.family, obj, term.pos, scope=-index - 1, owned=True), site)
 
     def _choice(self, st: State, term: Choice, index: int) -> None:
         for target in term.targets[1:]:
@@ -340,11 +339,17 @@ class _Explorer:
         roots = self.values.root
         returned = tuple(
             h for h in st.holds
-            if roots[h.obj] == roots[value] and self.calls.holds.family(h.family).kind in OWNED
+            if h.owned and (roots[h.obj] == roots[value] or self._derived(value, h.obj))
         )  # fmt: skip
         if returned:
             st.holds = tuple(h for h in st.holds if h not in returned)
         return returned
+
+    def _derived(self, value: Value, obj: Value) -> bool:
+        """A pointer loaded from the held object stands for it: its owner finds the object through it."""
+        if not self.function.return_pointer or self.values.nodes[value][0] not in ("ld", "in", "f"):
+            return False
+        return obj in self.values.leaves(value)
 
     def _split(self, st: State, value: Value, mask: int) -> tuple[int, ...]:
         """Classes of result to tell apart, because a hold depends on them."""
@@ -355,7 +360,7 @@ class _Explorer:
         return (mask,)
 
     def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
-        holds = st.holds
+        holds = tuple(h for h in st.holds if not (h.owned and self.facts.mask(st, h.obj) == ZERO))
         if any(h.cond >= 0 for h in holds):
             holds = tuple(
                 h for h in holds

@@ -95,8 +95,8 @@ class Holds:
         fam = self.family(held)
         return released in fam.compatible or held in self.family(released).compatible
 
-    def find(self, st: State, family: str, obj: Value) -> int:
-        """Index of the hold that a release of ``obj`` ends; -1 for none."""
+    def find(self, st: State, family: str, obj: Value) -> tuple[int, bool]:
+        """Index of the hold that a release of ``obj`` ends (-1 for none), and whether it surely is that one."""
         root = self.values.root
         best, rank = -1, 0
         for index, hold in enumerate(st.holds):
@@ -109,11 +109,11 @@ class Holds:
                 score += 1
             if score and score >= rank:
                 best, rank = index, score
-        if best < 0 and self.family(family).kind in OWNED:
-            stored = [i for i, h in enumerate(st.holds) if h.stored and self.ends(family, h.family)]
-            if stored and self.values.nodes[root[obj]][0] in ("ld", "s"):
-                return stored[-1]
-        return best
+        if best < 0:
+            stored = [i for i, h in enumerate(st.holds) if h.owned and h.stored and self.ends(family, h.family)]
+            if stored and self.values.nodes[root[obj]][0] in ("ld", "s", "phi"):
+                return stored[-1], False
+        return best, True
 
     def _likeness(self, st: State, hold: Hold, obj: Value) -> int:
         """How surely ``hold`` is on ``obj``: 0 not at all, 9 the same value."""
@@ -145,11 +145,11 @@ class Holds:
         mask = self.facts.mask(st, obj)
         if mask & (POS | 1) == 0 and effect.null_ok:
             return
-        index = self.find(st, effect.resource, obj)
+        index, exact = self.find(st, effect.resource, obj)
         site = st.holds[index].site if index >= 0 else -1
         self.log.releases.setdefault(
             (effect.resource, obj, pos, index >= 0, site),
-            Released(effect.resource, obj, subject, pos, index >= 0, site),
+            Released(effect.resource, obj, subject, pos, index >= 0, site, exact),
         )
         if index < 0:
             self._missing(st, effect, obj, pos, name, subject)
@@ -183,7 +183,7 @@ class Holds:
             kept = self.conditional(st, hold, result, ANY & ~effect.when)
             rest = rest if kept is None else (*rest, kept)
         st.holds = rest
-        st.mark("release", pos, name)
+        st.mark("release", pos, name, site=hold.site)
 
     def conditional(self, st: State, hold: Hold, result: Value, mask: int) -> Hold | None:
         """``hold`` as it is after a call that ends it unless its ``result`` is in ``mask``."""
@@ -211,7 +211,9 @@ class Holds:
         roots = self.values.root
         kept = []
         for hold in st.holds:
-            hit = hold.obj == obj or (roots[hold.obj] == roots[obj] and (near or self._inside(obj, hold.obj)))
+            hit = hold.obj == obj or (
+                roots[hold.obj] == roots[obj] and (near or hold.owned or self._inside(obj, hold.obj))
+            )
             if not hit or self.family(hold.family).kind == "rcu":
                 kept.append(hold)
             elif mask != ANY and result >= 0:

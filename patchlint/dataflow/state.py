@@ -18,6 +18,8 @@ class Mark(NamedTuple):
     pos: int
     text: str
     truth: bool = True
+    site: int = -1
+    """Of a release or take: the place where the hold began that ends here."""
 
 
 class Hold(NamedTuple):
@@ -35,6 +37,8 @@ class Hold(NamedTuple):
     """A pointer to it was put where others can find it."""
     scope: int = 0
     """Guard ident or, negative, loop block that ends it; 0 for none."""
+    owned: bool = False
+    """It goes with the pointer (references, memory, handles): whoever gets that may end it."""
 
 
 class State:
@@ -77,9 +81,9 @@ class State:
             self.vague,
         )
 
-    def mark(self, kind: str, pos: int, text: str, truth: bool = True) -> None:
+    def mark(self, kind: str, pos: int, text: str, truth: bool = True, site: int = -1) -> None:
         """Add a step to the trail."""
-        self.trail = (self.trail, Mark(kind, pos, text, truth))
+        self.trail = (self.trail, Mark(kind, pos, text, truth, site))
 
 
 class Facts:
