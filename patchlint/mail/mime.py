@@ -18,6 +18,7 @@ from patchlint.mail.headers import Headers, read_block
 MAX_DEPTH = 8
 MAX_PARTS = 200
 TEXTUAL = ("text/", "application/octet-stream", "application/x-patch", "application/x-diff", "application/mbox")
+BASE64 = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
 PATCH_NAME = re.compile(r"\.(patch|diff|txt|mbox|eml)$", re.IGNORECASE)
 
 
@@ -60,11 +61,10 @@ def _walk(fields: Headers, lines: list[bytes], first: int, depth: int, budget: l
     if media == "message/rfc822":
         inner = read_block(lines)
         yield from _walk(inner.fields, lines[inner.lines :], first + inner.lines, depth + 1, budget)
-    elif media.startswith("multipart/") and boundary:
-        pieces = _pieces(lines, boundary)
+    elif media.startswith("multipart/") and (pieces := _pieces(lines, boundary)):
         found = [list(_piece(lines, a, b, first, depth, budget)) for a, b in pieces]
         yield from _pick(found) if media == "multipart/alternative" else (p for f in found for p in f)
-    elif media.startswith(TEXTUAL) or PATCH_NAME.search(kind.get_filename() or ""):
+    elif media.startswith((*TEXTUAL, "multipart/")) or PATCH_NAME.search(kind.get_filename() or ""):
         yield _leaf(kind, media, lines, first)
 
 
@@ -84,8 +84,13 @@ def _pick(alternatives: list[list[Part]]) -> list[Part]:
     return alternatives[-1] if alternatives else []
 
 
-def _pieces(lines: list[bytes], boundary: str) -> list[tuple[int, int]]:
-    """Line ranges between the delimiters; a missing closing delimiter ends the last piece at the end."""
+def _pieces(lines: list[bytes], boundary: str | None) -> list[tuple[int, int]]:
+    """Line ranges between the delimiters; a missing closing delimiter ends the last piece at the end.
+
+    None at all where an exporter kept the header and decoded the body: that is plain text then.
+    """
+    if not boundary:
+        return []
     delimiter = b"--" + boundary.encode("utf-8", "surrogateescape")
     marks = [i for i, line in enumerate(lines) if line.startswith(delimiter)]
     marks = [i for i in marks if lines[i].rstrip() in (delimiter, delimiter + b"--")]
@@ -129,7 +134,7 @@ def _decode(encoding: str, lines: list[bytes], first: int) -> tuple[bytes, tuple
     if encoding == "quoted-printable":
         return binascii.a2b_qp(b"".join(lines)), _joined_lines(lines, first)
     if encoding == "base64":
-        return _base64(lines), ()
+        return (_base64(lines), ()) if _is_base64(lines) else (b"".join(lines), ())
     return b"".join(lines), ()
 
 
@@ -144,12 +149,18 @@ def _joined_lines(lines: list[bytes], first: int) -> tuple[int, ...]:
     return tuple(starts)
 
 
+def _is_base64(lines: list[bytes]) -> bool:
+    """Whether the first line that is not blank is base64; exporters decode bodies and keep the header."""
+    first = next((line.strip() for line in lines if line.strip()), b"")
+    return BASE64.fullmatch(first) is not None
+
+
 def _base64(lines: list[bytes]) -> bytes:
     """Decode up to the first line that is no base64 (list footers get glued on unencoded)."""
     good: list[bytes] = []
     for line in lines:
         text = line.strip()
-        if re.fullmatch(rb"[A-Za-z0-9+/]*={0,2}", text) is None:
+        if BASE64.fullmatch(text) is None:
             break
         good.append(text)
     joined = b"".join(good)

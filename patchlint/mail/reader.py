@@ -19,6 +19,7 @@ MAX_MAILS = 20_000
 """Mails of one input."""
 
 DIFF = re.compile(rb"^(?:diff --git |--- [^\n]*\n\+\+\+ )", re.MULTILINE)
+MAIL_FIELD = re.compile(rb"^(?:From|Subject|Date|Message-ID): ", re.MULTILINE | re.IGNORECASE)
 ENVELOPE = re.compile(rb"From \S+ [^\n]*\d:\d\d[^\n]*\n")
 # What archive pages write behind the fields they show.
 PAGE_MARKS = ("(raw)", "[thread overview]")
@@ -34,7 +35,7 @@ def read_mail(data: bytes, source: str) -> tuple[Message, ...]:
     """
     if not data.strip():
         raise PatchlintError(f"{source}: empty, there is nothing to review")
-    if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if _is_binary(data):
         raise PatchlintError(f"{source}: a binary file, not mail")
     if data.count(b"\n") > MAX_LINES:
         raise PatchlintError(f"{source}: more than {MAX_LINES:,} lines; split the mailbox")
@@ -46,6 +47,13 @@ def read_mail(data: bytes, source: str) -> tuple[Message, ...]:
     if len(cuts) > MAX_MAILS:
         raise PatchlintError(f"{source}: more than {MAX_MAILS:,} mails; split the mailbox")
     return tuple(message for cut in cuts for message in _read_one(cut, source, page))
+
+
+def _is_binary(data: bytes) -> bool:
+    """NUL bytes near the beginning, and neither a diff nor mail headers around them."""
+    if b"\0" not in data[:4096] or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return False
+    return DIFF.search(data) is None and MAIL_FIELD.search(data[:4096]) is None
 
 
 def _as_utf8(data: bytes) -> bytes:

@@ -38,7 +38,8 @@ def _is_posted(read: Read) -> bool:
     """A cover, a patch, or a numbered mail that should have been one; no reply, no talk."""
     if read.reply:
         return False
-    return bool(read.patch.files) or read.subject.n is not None
+    unreadable = read.subject.marked and any(p.rule == "SER004" for p in read.patch.problems)
+    return bool(read.patch.files) or read.subject.n is not None or unreadable
 
 
 def _credits(reads: Sequence[Read]) -> dict[str, list[tuple[str, str]]]:

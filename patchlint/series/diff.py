@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from patchlint.model import FileDiff, Hunk
 from patchlint.series import names
-from patchlint.series.hunks import HEADER, Damage, read_hunk
+from patchlint.series.hunks import HEADER, SIGNATURES, Damage, read_hunk
 
 MAX_HUNKS = 50_000
 """Hunks read from one mail; the widest treewide patches of the kernel have a fifth of this."""
@@ -66,12 +66,15 @@ def scan(body: list[bytes], source_line: SourceLine) -> Scan:
     damage: list[Damage] = []
     budget = MAX_HUNKS
     index = 0
+    # Behind a sound file diff a line with a tag must be explained; behind a signature, damage or prose it need not.
+    behind_file = False
     while index < len(body):
         found = _diff_at(body, index, source_line, budget)
         if found is not None:
             files.append(found)
             budget -= len(found.diff.hunks)
             index = found.end
+            behind_file = not found.damage and not found.diff.binary
             if budget <= 0:
                 damage.append(Damage(index, f"more than {MAX_HUNKS} hunks in one mail; the rest is not read"))
                 break
@@ -79,10 +82,25 @@ def scan(body: list[bytes], source_line: SourceLine) -> Scan:
         line = body[index]
         if line.startswith(b"---") and line.rstrip() == b"---":
             separators.append(index)
-        elif line.startswith(b"@@ -") and HEADER.match(line):
-            damage.append(Damage(index, "hunk without a file header"))
+        elif line in SIGNATURES:
+            behind_file = False
+        elif what := _stray(body, index, behind_file):
+            damage.append(Damage(index, what))
+            behind_file = False
         index += 1
     return Scan(tuple(files), tuple(separators), tuple(damage))
+
+
+def _stray(body: list[bytes], index: int, behind_file: bool) -> str:
+    """What is wrong with a line outside of all file diffs that looks like part of one; empty when nothing."""
+    line = body[index]
+    if line.startswith(b"@@ -"):
+        return "hunk without a file header" if HEADER.match(line) else "hunk header that cannot be read"
+    if line.startswith(b"--- ") and index + 1 < len(body) and body[index + 1].startswith(b"+++ "):
+        return "file names without a hunk"
+    if behind_file and line[:1] in (b"+", b"-"):
+        return "line outside of any hunk"
+    return ""
 
 
 def _diff_at(body: list[bytes], index: int, source_line: SourceLine, budget: int) -> Found | None:

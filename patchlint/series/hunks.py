@@ -68,7 +68,17 @@ def _hunk(header: re.Match[bytes], read: _Body, mail_line: int) -> Hunk:
     old = sum(tag != "+" for tag, _ in read.lines)
     new = sum(tag != "-" for tag, _ in read.lines)
     section = readable(exact(header[5].strip()))
-    return Hunk(int(header[1]), old, int(header[3]), new, section, tuple(read.lines), read.no_newline, mail_line, read.bad is not None)
+    return Hunk(
+        int(header[1]),
+        old,
+        int(header[3]),
+        new,
+        section,
+        tuple(read.lines),
+        read.no_newline,
+        mail_line,
+        read.bad is not None,
+    )
 
 
 def _read_body(body: list[bytes], index: int, counts: tuple[int, int], skip: frozenset[int] = frozenset(),

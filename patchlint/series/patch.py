@@ -55,6 +55,16 @@ class _Body(NamedTuple):
     files: tuple[Found, ...]
     """The file diffs that are the patch; quoted ones left out."""
 
+    @property
+    def first(self) -> int:
+        """Index of the line on which the patch's diff starts; the number of lines where there is none."""
+        return self.files[0].first if self.files else len(self.lines)
+
+    @property
+    def start(self) -> int:
+        """Index of the line on which the commit message ends: its first ``---``, else the diff."""
+        return min((s for s in self.scan.separators if s < self.first), default=self.first)
+
 
 def read_patch(message: Message) -> Read:
     """Read one message; a message without a diff gives a patch without files."""
@@ -62,10 +72,7 @@ def read_patch(message: Message) -> Read:
     body = _read_body(message)
     if subject.n == 0 and _compares_versions(body):
         body = body._replace(files=())
-    first = body.files[0].first if body.files else len(body.lines)
-    cut = _separator(body.scan, first)
-    text, author, title = _message_text(body.lines[:cut], message)
-    notes_at = min(cut, first)
+    text, author, title = _message_text(body.lines[: body.start], message)
     patch = Patch(
         n=1 if subject.n is None else subject.n,
         subject=readable(title or subject.title),
@@ -74,7 +81,7 @@ def read_patch(message: Message) -> Read:
         message=text,
         trailers=_trailers(text),
         files=tuple(f.diff for f in body.files),
-        suppressions=tuple(_suppressions(body.lines, notes_at, first, message)),
+        suppressions=tuple(_suppressions(body, message)),
         problems=message.problems + tuple(_problems(body, message)),
         source=message.source,
         line=message.line,
@@ -116,11 +123,6 @@ def _real(found: Scan) -> tuple[Found, ...]:
     return found.files
 
 
-def _separator(found: Scan, first: int) -> int:
-    """Where the commit message ends: at its first ``---``, else at the diff."""
-    return min((s for s in found.separators if s < first), default=first)
-
-
 def _message_text(lines: Sequence[bytes], message: Message) -> tuple[str, str, str]:
     """Commit message, and the author and subject that headers inside the body give."""
     texts = [readable(exact(line.rstrip(b"\r")), message.charset) for line in lines]
@@ -145,11 +147,11 @@ def _trailers(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(reversed(found))
 
 
-def _suppressions(lines: Sequence[bytes], start: int, stop: int, message: Message) -> Iterator[Suppression]:
-    for index in range(start, stop):
-        if b"patchlint:" not in lines[index]:
+def _suppressions(body: _Body, message: Message) -> Iterator[Suppression]:
+    for index in range(body.start, body.first):
+        if b"patchlint:" not in body.lines[index]:
             continue
-        match = IGNORE.match(readable(exact(lines[index][:MAX_LINE])))
+        match = IGNORE.match(readable(exact(body.lines[index][:MAX_LINE])))
         if match is not None:
             yield Suppression(match[1], match[2] or "", match[3] or "", message.source_line(index))
 
@@ -159,13 +161,14 @@ def _problems(body: _Body, message: Message) -> Iterator[Problem]:
         for damage in found.damage:
             what = f"{found.diff.path}: {damage.what}"
             yield Problem("SER004", what, message.source, message.source_line(damage.line))
-    if not body.files:
-        return
-    start = body.files[0].first
     for damage in body.scan.damage:
-        if damage.line > start:
+        if damage.line > body.start:
             yield Problem("SER004", damage.what, message.source, message.source_line(damage.line))
-    if message.flowed:
+    for found in body.scan.files:
+        if body.start < found.first < body.first:
+            what = f"{found.diff.path}: diff before the last --- line, taken as quoted and not as part of the patch"
+            yield Problem("SER004", what, message.source, found.diff.mail_line, severity="note")
+    if message.flowed and body.files:
         what = "sent as format=flowed, which lets mailers rewrap the patch"
         yield Problem("SER004", what, message.source, message.line, severity="note")
 

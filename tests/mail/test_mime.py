@@ -67,6 +67,11 @@ def test_broken_base64_gives_an_empty_body() -> None:
     assert one(HEAD + "Content-Transfer-Encoding: base64\n\nA\n").body == ""
 
 
+@pytest.mark.parametrize("header", ["Content-Type: multipart/mixed; boundary=b", "Content-Transfer-Encoding: base64"])
+def test_bodies_that_an_exporter_decoded_are_plain_text(header: str) -> None:
+    assert one(HEAD + header + "\n\nText, plainly.\n---\n" + DIFF).body.endswith(DIFF)
+
+
 def test_the_html_twin_is_ignored() -> None:
     message = one(
         HEAD + 'Content-Type: multipart/alternative; boundary="b b"\n\npreamble\n--b b\nContent-Type: text/plain\n\n'

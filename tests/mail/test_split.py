@@ -71,6 +71,10 @@ def test_nothing_is_refused_in_one_line(data: bytes) -> None:
         read_mail(data, "x")
 
 
+def test_a_stray_nul_does_not_make_a_mail_binary() -> None:
+    assert subjects(ENVELOPE + MAIL % b"one" + b"a\0b\n") == ["[PATCH] one"]
+
+
 def test_a_binary_file_is_refused_in_one_line() -> None:
     with pytest.raises(PatchlintError, match=r"^a\.out: a binary file"):
         read_mail(b"\x7fELF\0\0\0\0", "a.out")

@@ -119,6 +119,25 @@ def test_a_hunk_without_a_file_is_named() -> None:
     assert seen.named() == [("hunk without a file header", "@@ -1,2 +1,2 @@")]
 
 
+@pytest.mark.parametrize(
+    ("stray", "what"),
+    [
+        (["@@ -20,2 +20"], "hunk header that cannot be read"),
+        (["", "+\tint c;"], "line outside of any hunk"),
+        (["--- a/g.c", "+++ b/g.c", "@ -1 +1 @@", "-a", "+b"], "file names without a hunk"),
+    ],
+)
+def test_pieces_of_a_diff_that_belong_to_no_hunk_are_named(stray: list[str], what: str) -> None:
+    seen = read([*GOOD, *stray, *SIGNATURE])
+    assert seen.named() == [(what, next(line for line in stray if line))]
+    assert seen.hunk() == GOOD[1:]
+
+
+def test_a_patch_without_one_readable_hunk_is_a_result() -> None:
+    (series,) = assemble(read_mail((HEAD + NAMES + "@ -1 +1 @@\n-a\n+b\n").encode(), "x"))
+    assert [p.message for p in series.patches[0].problems] == ["file names without a hunk"]
+
+
 def test_a_header_without_hunks_is_named() -> None:
     text = HEAD + "diff --git a/f.c b/f.c\nindex 1234567..89abcde 100644\n--- a/f.c\n+++ b/f.c\n"
     (series,) = assemble(read_mail(text.encode(), "x"))

@@ -116,7 +116,9 @@ def test_a_diff_quoted_in_the_message_is_not_the_patch() -> None:
 
 def test_a_diff_between_two_separators_is_a_note() -> None:
     notes = "Text.\n---\nv2: against v1\n\n--- a/q.c\n+++ b/q.c\n" + HUNK + "\n---\n"
-    assert [d.path for d in patch("--- a/f.c\n+++ b/f.c\n" + HUNK, notes).files] == ["f.c"]
+    found = patch("--- a/f.c\n+++ b/f.c\n" + HUNK, notes)
+    assert [d.path for d in found.files] == ["f.c"]
+    assert [(p.severity, p.line, p.message[:20]) for p in found.problems] == [("note", 8, "q.c: diff before the")]
 
 
 def test_hunks_and_names_quoted_in_the_message_are_no_damage() -> None:
