@@ -320,7 +320,7 @@ def test_never_returns(models: Models) -> None:
 
 
 def test_classes_of_the_result(models: Models) -> None:
-    source = "static int f(int n)\n{\n\tif (n)\n\t\treturn -EINVAL;\n\treturn 0;\n}\n"
+    source = "static int f(struct device_node *np)\n{\n\tof_node_put(np);\n\treturn np->n ? -EINVAL : 0;\n}\n"
     assert infer(models, source, "f").result == NEG | ZERO
 
 
