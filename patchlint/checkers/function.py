@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from patchlint.cfg import Cfg, build
 from patchlint.checkers import pairing, rcu, sleeping
 from patchlint.checkers.context import CheckResult, FunctionContext
 from patchlint.checkers.function_fault import FunctionFault, lower, to_finding
+from patchlint.checkers.handed import consumed
+from patchlint.checkers.unwinding import shown_pairs
 from patchlint.dataflow import Callees, PathReport, Policy, explore
 from patchlint.ir import Variant
 from patchlint.model import Finding, NotAnalysed
@@ -26,11 +29,16 @@ def check_function(ctx: FunctionContext) -> CheckResult:
     states = 0
     for variant in ctx.function.variants:
         cfg = build(variant, transparent(ctx.callees))
-        report = explore(cfg, ctx.function, ctx.callees, _policy(ctx))
+        here = replace(ctx, callees=shown_pairs(cfg, ctx.callees, ctx.ruleset.models))
+        report = explore(cfg, ctx.function, here.callees, _policy(ctx))
         states += report.states
+        given = consumed(here, report)
+        if given:
+            report = explore(cfg, ctx.function, here.callees, _policy(ctx)._replace(given=given))
+            states += report.states
         if report.bound_hit:
             skipped.append(NotAnalysed(ctx.path, ctx.function.name, "too many paths", ctx.function.line))
-        for fault in _confirmed(ctx, cfg, report):
+        for fault in _confirmed(here, cfg, report, given):
             key = "|".join((fault.checker, fault.fault, fault.kind, fault.subject, fault.detail))
             found.setdefault(key, (fault, []))[1].append(variant.config)
     findings = [_finding(ctx, fault, configs) for fault, configs in found.values()]
@@ -51,12 +59,15 @@ def _policy(ctx: FunctionContext) -> Policy:
     return Policy(unknown_takes=ctx.mode != "changed")
 
 
-def _confirmed(ctx: FunctionContext, cfg: Cfg, report: PathReport) -> Iterator[FunctionFault]:
+def _confirmed(
+    ctx: FunctionContext, cfg: Cfg, report: PathReport, given: tuple[tuple[int, str], ...]
+) -> Iterator[FunctionFault]:
     """Faults whose path was found again when all paths were kept apart, with that path."""
     first = _faults(ctx, report)
     if not first:
         return
-    exact = explore(cfg, ctx.function, ctx.callees, _policy(ctx)._replace(precise=True, max_states=_CONFIRM_STATES))
+    policy = _policy(ctx)._replace(precise=True, max_states=_CONFIRM_STATES, given=given)
+    exact = explore(cfg, ctx.function, ctx.callees, policy)
     again = _faults(ctx, exact)
     for key, fault in first.items():
         if key in again:
@@ -66,10 +77,7 @@ def _confirmed(ctx: FunctionContext, cfg: Cfg, report: PathReport) -> Iterator[F
 
 
 def _less_sure(fault: FunctionFault) -> FunctionFault:
-    return FunctionFault(
-        fault.checker, fault.fault, fault.kind, fault.pos, fault.subject, fault.message, fault.trace,
-        lower(fault.confidence), fault.detail, fault.config,
-    )  # fmt: skip
+    return replace(fault, confidence=lower(fault.confidence))
 
 
 def _faults(ctx: FunctionContext, report: PathReport) -> dict[tuple[str, str, int, str], FunctionFault]:
@@ -86,7 +94,7 @@ def _finding(ctx: FunctionContext, fault: FunctionFault, configs: list[tuple[str
     finding = to_finding(ctx, fault)
     if finding is None or not config:
         return finding
-    return Finding(**{**{f: getattr(finding, f) for f in finding.__slots__}, "config": config})
+    return replace(finding, config=config)
 
 
 def _common(configs: list[tuple[str, ...]]) -> tuple[str, ...]:

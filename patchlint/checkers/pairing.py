@@ -19,6 +19,8 @@ from patchlint.checkers.function_fault import (
     marks,
     step,
 )
+from patchlint.checkers.handed import judge_handed
+from patchlint.checkers.unwinding import INFERRED
 from patchlint.dataflow import Event, Exit, Hold, Mark, PathReport, Site
 from patchlint.effects import NEG, POS, ZERO, Family
 from patchlint.model import Confidence, Step
@@ -91,6 +93,8 @@ def _judge(
     """How sure it is that leaving with ``hold`` is wrong; None when it may well be right."""
     if family.kind in _SECTIONS:
         return _judge_section(ctx, report, exit_, site, family, passed, ended)
+    if site.by == "given":
+        return judge_handed(ctx, exit_, marks(exit_.trail), [(e, marks(e.trail)) for e in ended])
     if site.by == "loop":
         return "high" if exit_.mask != POS else "medium"
     if hold.owned:
@@ -166,7 +170,9 @@ def _judge_state(
     """A clock, a usage count, a registration: kept on success by design, undone on failure."""
     error = _is_error(ctx, exit_)
     if ended and error:
-        return "high"
+        return "medium" if INFERRED in site.flags else "high"
+    if INFERRED in site.flags:
+        return None
     if ended and any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended):
         return "medium"
     if error and any(not _is_error(ctx, e) for e in passed):
@@ -183,6 +189,8 @@ def _leak_fault(
     subject = site.subject or site.call
     leaving = _leaving(exit_)
     taken = f"{family.label} taken here by {site.call}()"
+    if site.by == "given":
+        taken = f"{site.call}() is handed {family.label} '{subject}'"
     first = [step(ctx, site.pos, taken)]
     if site.where:
         file, _, line = site.where.rpartition(":")
@@ -192,6 +200,8 @@ def _leak_fault(
     if other is not None:
         steps.append(step(ctx, other.pos, f"another path {verb} it before it leaves here"))
     message = f"{family.label} '{subject}' from {site.call}() is not {verb} on the path that {leaving}"
+    if site.by == "given":
+        message = f"{family.label} '{subject}' is freed on other paths of {site.call}() but not on the one that {leaving}"
     if site.by == "loop":
         message = f"{site.call}() holds a {family.label} for '{subject}' that is not {verb} when {leaving}"
     checker, fault = ("iterator", "early-exit") if site.by == "loop" else ("pairing", "leak")

@@ -120,8 +120,17 @@ class _Explorer:
                 site = Site(self.function.start, f"param{index}", self.function.name, param.name, "arg")
                 self.calls.log.sites[(site.pos, site.family)] = site
                 st.holds = (*st.holds, Hold("param", value, index, owned=True))
+        for index, family in self.policy.given:
+            self._given(st, index, family)
         st.vague = not self.function.whole
         return st
+
+    def _given(self, st: State, index: int, family: str) -> None:
+        name = self.function.params[index].name
+        site = Site(self.function.start, family, self.function.name, name, "given")
+        self.calls.log.sites[(site.pos, family)] = site
+        st.holds = (*st.holds, Hold(family, st.env[name], site.pos, owned=True))
+        st.mark("acquire", site.pos, name)
 
     # blocks ---------------------------------------------------------------
 

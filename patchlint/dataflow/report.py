@@ -17,6 +17,8 @@ class Policy(NamedTuple):
     max_states: int = 4000
     precise: bool = False
     """Keep apart all states that differ in what later code can ask, instead of joining those that hold the same."""
+    given: tuple[tuple[int, str], ...] = ()
+    """Parameters (from 0) that the function is handed a hold of, and the families."""
     seed_params: bool = False
     """Start with a hold of family ``"param"`` on every pointer parameter (to summarise the function)."""
 
@@ -31,7 +33,8 @@ class Site(NamedTuple):
     subject: str
     """Source text of what is held."""
     by: str
-    """"result", "arg", "born" (the first count of memory that was held), "out", "global", "loop", "guard"."""
+    """"result", "arg", "born" (the first count of memory that was held), "out", "global", "loop", "guard", "given"
+    (a parameter, see ``Policy.given``)."""
     where: str = ""
     """file:line in the callee that really takes it, where the call was understood from its body."""
     flags: frozenset[str] = frozenset()

@@ -1,0 +1,43 @@
+"""Parameters that a function consumes: on one path it frees what it was handed, on another it forgets to."""
+
+from __future__ import annotations
+
+from patchlint.checkers.context import FunctionContext
+from patchlint.dataflow import Exit, Mark, PathReport
+from patchlint.model import Confidence
+
+_CONSUMED_KINDS = ("mem",)
+
+
+def consumed(ctx: FunctionContext, report: PathReport) -> tuple[tuple[int, str], ...]:
+    """Parameters (from 0) that some path frees, and as what; () for a function that was not seen whole."""
+    if not ctx.function.whole:
+        return ()
+    found: dict[tuple[int, str], None] = {}
+    for release in report.releases:
+        key = report.keys[release.obj]
+        family = ctx.callees.family(release.family)
+        if key[0] == "p" and not release.matched and family is not None and family.kind in _CONSUMED_KINDS:
+            found[(key[1], release.family)] = None
+    return tuple(found)
+
+
+def judge_handed(ctx: FunctionContext, exit_: Exit, path: list[Mark], ended: list[tuple[Exit, list[Mark]]]) -> (
+    Confidence | None
+):
+    """How sure it is that leaving with a parameter unconsumed is wrong.
+
+    Callers cannot tell exits of one result apart: where most of them consume, one that does not is a leak.  A
+    function that frees only when a count says so decides by itself, and so does one with a single place that frees.
+    """
+    same = [(e, p) for e, p in ended if e.mask == exit_.mask and _plain(e.text) == _plain(exit_.text)]
+    places = {m.pos for _, p in same for m in p if m.kind == "release"}
+    if len(places) < 2 or not same:
+        return None
+    if any(m.kind == "if" and ("test" in m.text or "ref" in m.text or "count" in m.text) for m in path):
+        return None
+    return "medium"
+
+
+def _plain(text: str) -> str:
+    return text.strip("()").lower()
