@@ -116,11 +116,9 @@ def _read_body(message: Message) -> _Body:
 
 def _real(found: Scan) -> tuple[Found, ...]:
     """The diffs after the last ``---`` that has any behind it; those before are quoted in the text."""
-    for separator in reversed(found.separators):
-        behind = tuple(f for f in found.files if f.first > separator)
-        if behind:
-            return behind
-    return found.files
+    last = found.files[-1].first if found.files else 0
+    separator = max((s for s in found.separators if s < last), default=-1)
+    return tuple(f for f in found.files if f.first > separator)
 
 
 def _message_text(lines: Sequence[bytes], message: Message) -> tuple[str, str, str]:
@@ -161,13 +159,14 @@ def _problems(body: _Body, message: Message) -> Iterator[Problem]:
         for damage in found.damage:
             what = f"{found.diff.path}: {damage.what}"
             yield Problem("SER004", what, message.source, message.source_line(damage.line))
+    start, first = body.start, body.first
     for damage in body.scan.damage:
-        if damage.line > body.start:
+        if damage.line > start:
             yield Problem("SER004", damage.what, message.source, message.source_line(damage.line))
-    for found in body.scan.files:
-        if body.start < found.first < body.first:
-            what = f"{found.diff.path}: diff before the last --- line, taken as quoted and not as part of the patch"
-            yield Problem("SER004", what, message.source, found.diff.mail_line, severity="note")
+    quoted = next((f.diff for f in body.scan.files if start < f.first < first), None)
+    if quoted is not None:
+        what = f"{quoted.path}: diff before the last --- line, taken as quoted and not as part of the patch"
+        yield Problem("SER004", what, message.source, quoted.mail_line, severity="note")
     if message.flowed and body.files:
         what = "sent as format=flowed, which lets mailers rewrap the patch"
         yield Problem("SER004", what, message.source, message.line, severity="note")
