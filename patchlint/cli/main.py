@@ -38,7 +38,6 @@ COMMANDS: dict[str, Entry] = {
     "callers": Entry("patchlint.cli.tree:callers", "List the call sites of a function."),
     "callees": Entry("patchlint.cli.tree:callees", "List what a function calls."),
     "graph": Entry("patchlint.cli.graph_commands:graph", "Draw the calls around a function (DOT, SVG)."),
-    "keys": Entry("patchlint.cli.tree:keys", "Table of the tree's static keys and their pairs."),
     "hook": Entry("patchlint.cli.hook:hook", "The git send-email pre-send check."),
     "b4-check": Entry("patchlint.cli.b4:check", "Review one mail for b4 prep --check."),
     "b4-review": Entry("patchlint.cli.b4:review", "Review for b4 review, as its JSON."),
@@ -87,6 +86,9 @@ def run(arguments: list[str]) -> int:
     try:
         status = cli.main(arguments, prog_name="patchlint", standalone_mode=False)
         sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        return EXIT_TROUBLE
     except click.ClickException as error:
         return _trouble(_usage_text(error))
     except PatchlintError as error:
@@ -97,6 +99,11 @@ def run(arguments: list[str]) -> int:
         # The reader (head, less) left; a flush at exit would complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_TROUBLE
+    except Exception as error:  # the process boundary: users get one line, not our stack
+        if os.environ.get("PATCHLINT_DEBUG"):
+            raise
+        hint = "please report it; PATCHLINT_DEBUG=1 shows where"
+        return _trouble(f"internal error: {type(error).__name__}: {error} ({hint})")
     return status if isinstance(status, int) else 0
 
 

@@ -14,6 +14,8 @@ from patchlint.review.functions import Site
 from patchlint.review.timeline import State
 from patchlint.ruleset import Ruleset
 
+_MISTAKES = (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError)
+
 
 class Knowledge(Protocol):
     """What is known of the code around the files of the series, and what calls do in each state of theirs."""
@@ -99,8 +101,10 @@ class Examiner:
         try:
             result = self._check(site, question, recorder)
         except RecursionError:
-            line = site.view.file_line(site.head.start)
-            result = CheckResult((), (NotAnalysed(site.view.path, site.head.name, "nested too deeply", line),))
+            result = _given_up(site, "nested too deeply")
+        except _MISTAKES as error:
+            # A mistake of ours in one function must not cost the review of the others, nor pass in silence.
+            result = _given_up(site, f"internal error: {type(error).__name__}: {error}")
         self.states += result.states
         return _Answer(site, result, recorder.asked)
 
@@ -115,6 +119,11 @@ class Examiner:
         if function.whole and site.head.whole:
             return result
         return replace(result, findings=tuple(_less_sure(finding) for finding in result.findings))
+
+
+def _given_up(site: Site, reason: str) -> CheckResult:
+    line = site.view.file_line(site.head.start)
+    return CheckResult((), (NotAnalysed(site.view.path, site.head.name, reason, line),))
 
 
 def _holds(answer: _Answer, callees: Callees) -> bool:

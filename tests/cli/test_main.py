@@ -64,3 +64,20 @@ def test_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(cli, "main", interrupted)
     assert run(["rules"]) == 130
+
+
+def test_a_mistake_of_ours_is_one_line_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr(cli, "main", broken)
+    assert run(["rules"]) == 2
+    assert capsys.readouterr().err.startswith("patchlint: internal error: KeyError: 'lost'")
+    monkeypatch.setenv("PATCHLINT_DEBUG", "1")
+    with pytest.raises(KeyError):
+        run(["rules"])
+
+
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 2
+    assert "Commands:" in capsys.readouterr().err
