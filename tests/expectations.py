@@ -95,7 +95,7 @@ def mail_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def review_c(text: str, path: str, ruleset: Ruleset) -> Review:
     """A review of one C file without a tree, as ``patchlint file`` makes it."""
-    knowledge = TreeKnowledge(TreeIndex().with_overlay({path: text.encode()}), ruleset.models, frozenset())
+    knowledge = TreeKnowledge(TreeIndex(), ruleset, frozenset({path}), None)
     review = join(path, "", [review_file(View(path, text.encode()), ruleset, knowledge)])
     return choose_findings(review, Selection())
 
@@ -103,7 +103,7 @@ def review_c(text: str, path: str, ruleset: Ruleset) -> Review:
 def review_mails(data: bytes, name: str, ruleset: Ruleset) -> Iterator[Review]:
     """Reviews of the series of one mailbox without a tree, as ``patchlint mbox --no-tree`` makes them."""
     for series in choose(assemble(read_mail(data, name)), None):
-        knowledge = TreeKnowledge(TreeIndex(), ruleset.models, _paths(series))
+        knowledge = TreeKnowledge(TreeIndex(), ruleset, _paths(series), None)
         yield choose_findings(review_series(series, None, ruleset, knowledge), Selection())
 
 

@@ -14,7 +14,7 @@ class Use(NamedTuple):
 
     families: tuple[Family, ...]
     source: str
-    """Two functions, ``use_bad`` and ``use_ok``."""
+    """Two functions, ``bad_NAME`` and ``ok_NAME``."""
 
 
 def use_of(models: Models, name: str) -> Use | None:
@@ -35,13 +35,13 @@ def use_of(models: Models, name: str) -> Use | None:
     begin = _begin(summary, sure, owed)
     releases = " ".join(compress(ends, held))
     return Use(
-        tuple(compress(families, held)), "".join(_function(kind, begin, releases) for kind in ("bad", "ok"))
+        tuple(compress(families, held)), "".join(_function(kind, name, begin, releases) for kind in ("bad", "ok"))
     )
 
 
-def _function(kind: str, begin: str, releases: str) -> str:
+def _function(kind: str, name: str, begin: str, releases: str) -> str:
     return (
-        f"int use_{kind}(struct lantern *l, struct lantern *it)\n{{\n\tunsigned long flags;\n"
+        f"int {kind}_{name}(struct lantern *l, struct lantern *it)\n{{\n\tunsigned long flags;\n"
         f"{begin}\tif (l->dead)\n\t\t{{ {releases if kind == 'ok' else ''} return -EIO; }}\n"
         f"\tl->uses++;\n\t{releases}\n\treturn 0;\n}}\n\n"
     )
