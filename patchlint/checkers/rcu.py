@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
+from patchlint.cfg import walk
+from patchlint.checkers import rcu_free
 from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.evaluated import all_expressions, calls_in
 from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
-from patchlint.dataflow import Event, PathReport
+from patchlint.dataflow import Event, Mark, PathReport
+from patchlint.ir import Assign, Name
 
 CHECKER: Final = "rcu"
+
+_TAKES: Final = re.compile(
+    r"(?:^|_)(?:get|hold|ref|refcount|grab|pin|lock|take|inc|clone|claim|acquire|try|tryget|use|busy|attach|enter)(?:_|$)"
+)
+"""Words in the name of a call that may take a reference to its argument."""
+_TELLS: Final = re.compile(
+    r"^(?:pr_|dev_|netdev_|net_|v?printk|seq_|trace_|ERR_PTR|IS_ERR|PTR_ERR|WARN)|_(?:dbg|err|warn|info)$"
+    r"|(?:^|_)k?v?(?:free|rcu|put|release|destroy|drop|synchronize)(?:_|$)"
+)
+"""Calls that print a pointer, look at its value only, or give the object up."""
 
 
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Faults of RCU-protected pointers on the paths of one variant."""
-    followed: set[int] = set()
+    yield from _followed(ctx, report)
+    yield from rcu_free.check(ctx, report)
+
+
+def _followed(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
+    told: set[tuple[int, str]] = set()
     for event in report.events:
-        if event.kind == "use" and event.family == "rcu-access" and event.since not in followed:
-            followed.add(event.since)
+        place = event.since, event.family if event.family == "rcu-access" else event.subject
+        if event.kind != "use" or place in told:
+            continue
+        if event.family == "rcu-access":
             yield _access(ctx, event)
+        elif event.family == "stale" and _outlives(ctx, report, event):
+            yield _stale(ctx, event)
+        else:
+            continue
+        told.add(place)
 
 
 def _access(ctx: FunctionContext, event: Event) -> FunctionFault:
@@ -32,3 +59,73 @@ def _access(ctx: FunctionContext, event: Event) -> FunctionFault:
     return FunctionFault(
         CHECKER, "access-pointer", "", event.pos, event.subject, message, steps, "high", event.name
     )
+
+
+# ------------------------------------------------------- after the section
+
+
+def _outlives(ctx: FunctionContext, report: PathReport, event: Event) -> bool:
+    """Whether nothing but the section that ended can have kept the object alive."""
+    if event.detail == "pass" and _TELLS.search(event.name):
+        return False
+    if report.asserted or any(_protects(ctx, name) for name in ctx.held_by_callers):
+        return False
+    path = marks(event.trail)
+    if any(_protects(ctx, h.family) and _taken_before(path, h.site, event.since) for h in event.holds):
+        return False
+    return not _may_be_held(ctx, event.subject)
+
+
+def _protects(ctx: FunctionContext, name: str) -> bool:
+    """Whether a hold of this family can keep objects from going away: a lock, or another section."""
+    family = ctx.callees.family(name)
+    return family is not None and family.kind in ("lock", "rcu")
+
+
+def _taken_before(path: list[Mark], site: int, ended: int) -> bool:
+    """Whether the hold taken at ``site`` was there when the section ended."""
+    taken = False
+    for mark in path:
+        if mark.pos == site and mark.kind == "acquire":
+            taken = True
+        elif mark.pos == ended and mark.kind == "release":
+            return taken
+    return taken
+
+
+def _may_be_held(ctx: FunctionContext, subject: str) -> bool:
+    """Whether some call that by its name may take a reference is given the pointer, or what it was loaded from."""
+    root = re.match(r"\w+", subject)
+    if root is None:
+        return True
+    owners = {root[0]}
+    for expr in all_expressions(ctx.function):
+        for node in walk(expr):
+            if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id == root[0]:
+                owners |= {inner.id for inner in walk(node.value) if isinstance(inner, Name)}
+    return any(
+        _TAKES.search(call.name) and any(isinstance(node, Name) and node.id in owners for node in walk(call))
+        for call in calls_in(ctx.function)
+        if not _finds(ctx, call.name)
+    )
+
+
+def _finds(ctx: FunctionContext, name: str) -> bool:
+    """Whether the call is itself a lookup under RCU."""
+    summary = ctx.callees.summary(name)
+    return summary is not None and any(effect.action == "tag" for effect in summary.effects)
+
+
+def _stale(ctx: FunctionContext, event: Event) -> FunctionFault:
+    path = marks(event.trail)
+    what = f"passed to {event.name}()" if event.detail == "pass" else "followed"
+    steps = (
+        step(ctx, event.since, "the RCU read-side section ends here"),
+        *decisions(ctx, path, event.since),
+        step(ctx, event.pos, f"'{event.subject}' is {what}"),
+    )
+    message = f"'{event.subject}' is {what} after the RCU section that protected it ended, with no reference taken"
+    return FunctionFault(
+        CHECKER, "outlives-section", "", event.pos, event.subject, message, steps,
+        "medium" if event.detail == "pass" else "high", event.name,
+    )  # fmt: skip

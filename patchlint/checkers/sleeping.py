@@ -30,6 +30,8 @@ class _Where(NamedTuple):
     pos: int
     """Where it was taken; 0 when callers hold it."""
     call: str
+    by_body: bool = False
+    """The call that took it is known from its body only."""
 
 
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
@@ -85,7 +87,7 @@ def _held(
     for hold, family in reversed(families):
         site = None if hold.family in ended else report.sites.get((hold.site, hold.family))
         if family is not None and family.context in contexts and hold.cond < 0 and site is not None:
-            return _Where(kind, family.label, site.pos, site.call)
+            return _Where(kind, family.label, site.pos, site.call, bool(site.where))
     return None
 
 
@@ -99,7 +101,9 @@ def _ended(ctx: FunctionContext, name: str) -> frozenset[str]:
 def _by_callers(
     ctx: FunctionContext, report: PathReport, kind: str, contexts: tuple[str, ...]
 ) -> _Where | None:
-    """A context that every caller sets and this function never leaves."""
+    """A context that every caller sets and this function never leaves; starting the kernel is no such context."""
+    if _at_start(ctx):
+        return None
     for name in sorted(ctx.held_by_callers):
         family = ctx.callees.family(name)
         if family is None or family.context not in contexts:
@@ -107,6 +111,12 @@ def _by_callers(
         if not any(released.family == name for released in report.releases):
             return _Where(kind, family.label, 0, "")
     return None
+
+
+def _at_start(ctx: FunctionContext) -> bool:
+    """Code that runs once, before the scheduler does, with interrupts off."""
+    head, _, _ = ctx.source[ctx.function.start : ctx.function.end].partition(b"{")
+    return b"__init" in head
 
 
 def _fault(ctx: FunctionContext, event: Event, where: _Where) -> FunctionFault:
@@ -136,7 +146,12 @@ def _by_body(ctx: FunctionContext, event: Event) -> bool:
 
 
 def _sure(ctx: FunctionContext, event: Event, where: _Where) -> Confidence:
-    """A model is taken at its word; a body that reaches a sleeping call may be told not to by what it is given."""
+    """A model is taken at its word; a body that reaches a sleeping call may be told not to by what it is given.
+
+    What a callee's body was seen to take it may give back in ways that were not seen.
+    """
+    if where.pos and where.by_body:
+        return "low"
     if event.kind == "given" or _by_body(ctx, event) or not where.pos:
         return "medium"
     return "high"

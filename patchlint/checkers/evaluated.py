@@ -1,0 +1,94 @@
+"""The expressions of a function in order of its text, whatever the path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from patchlint.cfg import walk
+from patchlint.ir import (
+    Assign,
+    Call,
+    Case,
+    Compound,
+    Decl,
+    DoWhile,
+    Evaluate,
+    Expr,
+    For,
+    ForEach,
+    Function,
+    Guard,
+    HiddenGoto,
+    If,
+    Name,
+    Return,
+    Scope,
+    Stmt,
+    StmtExpr,
+    Switch,
+    While,
+)
+
+
+def calls_in(function: Function) -> Iterator[Call]:
+    """Every call in the function's text, those of all variants."""
+    for expr in all_expressions(function):
+        yield from (node for node in walk(expr) if isinstance(node, Call))
+
+
+def all_expressions(function: Function) -> Iterator[Expr]:
+    """Expressions that the function evaluates, those of all variants; an initialiser counts as an assignment."""
+    for variant in function.variants:
+        yield from expressions(variant.body)
+
+
+def expressions(stmt: Stmt) -> Iterator[Expr]:
+    """Expressions that ``stmt`` evaluates, those of statements inside it and of statement expressions included."""
+    for expr in _own(stmt):
+        yield expr
+        for node in walk(expr):
+            if isinstance(node, StmtExpr):
+                for inner in node.body:
+                    yield from expressions(inner)
+    for inner in _inner(stmt):
+        yield from expressions(inner)
+
+
+def _own(stmt: Stmt) -> tuple[Expr, ...]:
+    match stmt:
+        case Evaluate(expr, _):
+            return (expr,)
+        case Decl():
+            return () if stmt.init is None else (Assign("=", Name(stmt.name, stmt.pos), stmt.init, stmt.pos),)
+        case If(test, _, _, _) | While(test, _, _) | DoWhile(_, test, _):
+            return (test,)
+        case For(_, test, step, _, _):
+            return tuple(part for part in (test, step) if part is not None)
+        case Guard(_, args, _) | Scope(_, _, args, _, _, _):
+            return args
+        case ForEach(macro, _, _):
+            return (macro,)
+        case Switch(value, _, _, _):
+            return (value,)
+        case Case(low, high, _):
+            return tuple(part for part in (low, high) if part is not None)
+        case HiddenGoto(call, _, _):
+            return (call,)
+        case Return(value, _):
+            return () if value is None else (value,)
+    return ()
+
+
+def _inner(stmt: Stmt) -> tuple[Stmt, ...]:
+    match stmt:
+        case Compound(body, _, _):
+            return body
+        case If(_, then, orelse, _):
+            return (then,) if orelse is None else (then, orelse)
+        case For(init, _, _, body, _):
+            return (*init, body)
+        case While(_, body, _) | DoWhile(body, _, _) | ForEach(_, body, _) | Switch(_, body, _, _):
+            return (body,)
+        case Scope():
+            return (stmt.body,)
+    return ()
