@@ -28,24 +28,38 @@ def check_keys(
 ) -> tuple[Finding, ...]:
     """Findings about the keys that differ between two states, or with no ``before`` about all keys of ``after``.
 
-    ``before`` is the state that the series starts from, ``after`` any later one; what holds in ``before`` as well
-    has the same :attr:`Finding.key` in ``check_keys(before, before, ...)``.
+    ``before`` is the state that the series starts from, ``after`` any later one.  What ``before`` has as well is left
+    out, so comparing ``before`` with itself finds nothing.
     """
-    return findings(tuple(key_faults(before, after, ruleset, reader or KeyReader())), CHECKER, ruleset)
-
-
-def key_faults(before: TreeView | None, after: TreeView, ruleset: Ruleset, reader: KeyReader) -> Iterator[TreeFault]:
-    """The faults behind :func:`check_keys`."""
+    reader = reader or KeyReader()
     changes = tuple(changed_functions(before, after))
+    keys = keys_of(before, after, changes, reader)
+    now = findings(tuple(_after(before, after, changes, keys, ruleset, reader)), CHECKER, ruleset)
+    if before is None:
+        return now
+    known = {found.key for found in findings(tuple(_before(before, keys, ruleset, reader)), CHECKER, ruleset)}
+    return tuple(found for found in now if found.key not in known)
+
+
+def _after(
+    before: TreeView | None, after: TreeView, changes: tuple[Changed, ...], keys: tuple[str, ...], ruleset: Ruleset,
+    reader: KeyReader,
+) -> Iterator[TreeFault]:  # fmt: skip
     for path in after.touched:
         if changed_outside(before, after, path):
             yield from declarations(after, path)
-    for key in keys_of(before, after, changes, reader):
-        now = reader.facts(after, key)
+    for key in keys:
         was = reader.facts(before, key) if before is not None else None
-        yield from _of_key(was, now, before, after, ruleset)
+        yield from _of_key(was, reader.facts(after, key), before, after, ruleset)
     if before is not None:
         yield from lost_helpers(changes, before, after, reader)
+
+
+def _before(before: TreeView, keys: tuple[str, ...], ruleset: Ruleset, reader: KeyReader) -> Iterator[TreeFault]:
+    for path in before.touched:
+        yield from declarations(before, path)
+    for key in keys:
+        yield from _of_key(None, reader.facts(before, key), None, before, ruleset)
 
 
 def keys_of(

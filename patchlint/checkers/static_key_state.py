@@ -21,6 +21,24 @@ _BOOT: Final = re.compile(rb"\b(?:__init|__exit|__cpuinit|__ref|__initdata|__hea
 _ONCE: Final = re.compile(rb"\b(?:DO_ONCE|early_param|__setup|initcall)\b")
 
 
+_OPPOSITE_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "open": ("stop", "close", "release"),
+    "init": ("uninit", "exit", "destroy", "release", "fini"),
+    "probe": ("remove", "disconnect"),
+    "start": ("stop",),
+    "attach": ("detach",),
+    "bind": ("unbind",),
+    "create": ("destroy", "release", "free"),
+    "alloc": ("free",),
+    "online": ("offline",),
+    "enable": ("disable",),
+    "setup": ("teardown", "cleanup"),
+    "add": ("del", "remove"),
+    "ctr": ("dtr",),
+}
+"""Words in names of operations and the words for what undoes them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What the caller knows of a key beyond its sites."""
@@ -148,13 +166,49 @@ def _orphans(view: TreeView, facts: KeyFacts) -> Iterator[TreeFault]:
             continue
         if pair.relation == "undo" and not pair.inc.whole:
             continue
-        others = tuple(site for site in facts.having("dec") if site != pair.dec)
-        trace = (step(pair.inc), *(step(site) for site in others))
+        yield _orphan(view, facts, pair)
+
+
+def _orphan(view: TreeView, facts: KeyFacts, pair: Pairing) -> TreeFault:
+    """The fault of an increment without tear-down, placed at the tear-down where an operations table names it."""
+    others = tuple(site for site in facts.having("dec") if site != pair.dec)
+    trace = (step(pair.inc), *(step(site) for site in others))
+    down = _tear_down(view, pair.inc)
+    if down is None:
         message = (
             f"static key {facts.key} is incremented in {pair.inc.function} and no tear-down decrements it: "
             "the decrements that exist belong to other changes of state"
         )
-        yield _fault("unpaired", "medium", message, pair.inc, trace)
+        return _fault("unpaired", "medium", message, pair.inc, trace)
+    piece, head = down
+    line = piece.file_line(head.start)
+    message = f"{head.name} undoes {pair.inc.function} but does not decrement static key {facts.key}, incremented there"
+    last = Step(piece.path, line, f"{head.name} leaves the count as it is")
+    return TreeFault(
+        "unpaired", "medium", message, piece.path, line, 1, head.name, facts.key, (*trace, last), pair.inc.config
+    )
+
+
+def _tear_down(view: TreeView, inc: KeySite) -> tuple[Piece, Head] | None:
+    """The function that stands beside the incrementing one in its operations table, in the field that undoes it."""
+    for piece in view.pieces(inc.path):
+        for table in piece.unit.tables:
+            fields = {entry.field: entry.function for entry in table.entries}
+            for field, function in fields.items():
+                if function != inc.function:
+                    continue
+                names = {fields.get(name) for name in _undoing_fields(field)}
+                for head in piece.unit.heads:
+                    if head.name in names:
+                        return piece, head
+    return None
+
+
+def _undoing_fields(field: str) -> Iterator[str]:
+    """Fields whose operation undoes that of ``field``: ``ndo_open`` gives ``ndo_stop``, ``ndo_close`` ..."""
+    for up, downs in _OPPOSITE_WORDS.items():
+        if field == up or field.endswith(f"_{up}"):
+            yield from (field[: len(field) - len(up)] + down for down in downs)
 
 
 def _differing(pair: Pairing, sure: Confidence, why: str) -> TreeFault:

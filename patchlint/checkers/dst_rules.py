@@ -1,0 +1,91 @@
+"""Cached routes over functions, files and patches: cookies, checks, references, sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from patchlint.checkers.dst_attach import borrowed, freed_counted, noref_outside, overwritten
+from patchlint.checkers.dst_cookie import (
+    cached_without_cookie,
+    lost_cookies,
+    unstored_cookies,
+    zero_cookies,
+    zero_parameter,
+)
+from patchlint.checkers.dst_use import ignored_checks, stale_uses
+from patchlint.checkers.noref import NorefPair, outliving, pairs_of
+from patchlint.checkers.standing import Standing, standing
+from patchlint.checkers.tree_change import Changed, changed_functions
+from patchlint.checkers.tree_fault import TreeFault, findings
+from patchlint.checkers.tree_view import Piece, TreeView, all_pieces
+from patchlint.model import Finding
+from patchlint.ruleset import Ruleset
+
+CHECKER: Final = "dst"
+
+_WORD: Final = re.compile(rb"dst_check|metadata_dst_free|ops->check|_dst_set|_noref|_dst_cookie|dst_cookie|_rx_dst|_dst_cache|get_cookie")
+
+
+def check_dst(before: TreeView | None, after: TreeView, ruleset: Ruleset) -> tuple[Finding, ...]:
+    """Findings in the functions that differ between two states, or with no ``before`` in all of ``after``.
+
+    What ``before`` has as well is left out.
+    """
+    now = findings(tuple(_faults(before, after, ruleset)), CHECKER, ruleset)
+    if before is None:
+        return now
+    known = {found.key for found in findings(tuple(_before(before, after, ruleset)), CHECKER, ruleset)}
+    return tuple(found for found in now if found.key not in known)
+
+
+def _faults(before: TreeView | None, after: TreeView, ruleset: Ruleset) -> Iterator[TreeFault]:
+    pairs = pairs_of(all_pieces(after, after.touched))
+    for change in changed_functions(before, after):
+        if change.after is not None:
+            yield from _of_function(after, change.after, change.name, pairs, ruleset)
+            yield from _lost(before, after, change)
+
+
+def _before(before: TreeView, after: TreeView, ruleset: Ruleset) -> Iterator[TreeFault]:
+    pairs = pairs_of(all_pieces(before, before.touched))
+    for change in changed_functions(before, after):
+        if change.before is not None:
+            yield from _of_function(before, change.before, change.name, pairs, ruleset)
+
+
+def _of_function(
+    view: TreeView, piece: Piece, name: str, pairs: tuple[NorefPair, ...], ruleset: Ruleset
+) -> Iterator[TreeFault]:
+    for head in piece.unit.heads:
+        if head.name != name or not _WORD.search(piece.unit.source, head.start, head.end):
+            continue
+        yield from zero_parameter(piece, head)
+        for placed in _variants(piece, name):
+            yield from zero_cookies(piece, head, placed)
+            yield from ignored_checks(piece, placed)
+            yield from stale_uses(piece, placed)
+            yield from unstored_cookies(view, piece, head, placed)
+            yield from cached_without_cookie(view, piece, head, placed)
+            yield from borrowed(piece, placed)
+            yield from noref_outside(piece, placed, ruleset.models)
+            yield from overwritten(piece, placed)
+            yield from freed_counted(piece, placed)
+            yield from outliving(piece, head, placed, pairs, ruleset.models)
+
+
+def _lost(before: TreeView | None, after: TreeView, change: Changed) -> Iterator[TreeFault]:
+    """What the function did about cookies before and does no more."""
+    if before is None or change.before is None or change.after is None:
+        return
+    was, now = next(_variants(change.before, change.name), None), next(_variants(change.after, change.name), None)
+    if was is not None and now is not None and any("cookie" in store.place for store in was.stores):
+        yield from lost_cookies(after, change, was, now)
+
+
+def _variants(piece: Piece, name: str) -> Iterator[Standing]:
+    for head in piece.unit.heads:
+        if head.name == name:
+            function = piece.unit.function(head)
+            yield from (standing(function, variant) for variant in function.variants)
