@@ -38,8 +38,12 @@ def _is_posted(read: Read) -> bool:
     """A cover, a patch, or a numbered mail that should have been one; no reply, no talk."""
     if read.reply:
         return False
+    if read.patch.files:
+        return True
+    if any(word.upper() == "PULL" for word in read.subject.prefix):
+        return False
     unreadable = read.subject.marked and any(p.rule == "SER004" for p in read.patch.problems)
-    return bool(read.patch.files) or read.subject.n is not None or unreadable
+    return read.subject.n is not None or unreadable
 
 
 def _credits(reads: Sequence[Read]) -> dict[str, list[tuple[str, str]]]:

@@ -206,14 +206,19 @@ def _original(work: _Work, path: str) -> bytes | None:
 
 
 def _from_tree(reader: TreeReader | None, path: str, diff: FileDiff) -> bytes | None:
-    """The exact pre-image by blob id where the reader has it and the hunks fit it, else the file at the base."""
+    """The exact pre-image by blob id where the reader has it and the hunks fit it, else the file at the base.
+
+    A commit that was named as the base goes before the blob, unless the patch does not apply to it.
+    """
     if reader is None:
         return None
-    if not is_placeholder(diff.old_blob):
-        exact = reader.blob(diff.old_blob)
-        if exact is not None and _all_fit(exact, diff):
-            return exact
-    return reader.read(path)
+    at_base = reader.read(path) if reader.kind == "commit" else None
+    if at_base is not None and _all_fit(at_base, diff):
+        return at_base
+    exact = None if is_placeholder(diff.old_blob) else reader.blob(diff.old_blob)
+    if exact is not None and _all_fit(exact, diff):
+        return exact
+    return at_base if reader.kind == "commit" else reader.read(path)
 
 
 def _all_fit(data: bytes, diff: FileDiff) -> bool:

@@ -230,7 +230,7 @@ def test_a_reply_that_is_all_there_is_gets_reviewed() -> None:
 
 
 def test_talk_is_no_series() -> None:
-    assert series(mail("Question about x"), mail("[ANNOUNCE] y")) == ()
+    assert series(mail("Question about x"), mail("[ANNOUNCE] y"), mail("[GIT PULL 1/2] z")) == ()
 
 
 # --- versions ---

@@ -119,6 +119,15 @@ def test_a_blob_that_does_not_fit_the_hunks_is_not_used() -> None:
     assert (one.pre, one.blob_matches) == (OLD, False)
 
 
+def test_a_named_commit_goes_before_the_blob_while_the_patch_applies_to_it() -> None:
+    exact = b"intro\n" + OLD
+    diff = patch(replace(5, index="index 1234567..89abcde 100644\n"))
+    tree = MemoryTree({"f.c": OLD}, {"1234567": exact}, kind="commit")
+    assert image(apply_patch(diff, {}, tree)).pre == OLD
+    other = MemoryTree({"f.c": b"something else\n"}, {"1234567": exact}, kind="commit")
+    assert image(apply_patch(diff, {}, other)).pre == exact
+
+
 @pytest.mark.parametrize("blob", ["0000000000", "1111111111"])
 def test_placeholder_ids_are_not_asked_for(blob: str) -> None:
     tree = MemoryTree({"f.c": OLD})
