@@ -100,6 +100,39 @@ def review_c(text: str, path: str, ruleset: Ruleset) -> Review:
     return choose_findings(review, Selection())
 
 
+TREE_CHECKERS = ("static_key", "dst")
+"""Checkers whose rules span functions: they look at what a patch changes, so their code comes as a patch."""
+
+_MAIL = """From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001
+From: Ada Example <ada@example.org>
+Date: Mon, 2 Nov 2026 10:00:00 +0000
+Subject: [PATCH] lantern: add a file
+Message-ID: <20261102100000.1-1-ada@example.org>
+
+A new file.
+
+Signed-off-by: Ada Example <ada@example.org>
+---
+diff --git a/{path} b/{path}
+new file mode 100644
+--- /dev/null
++++ b/{path}
+@@ -0,0 +1,{count} @@
+{lines}--{blank}
+2.43.0
+
+"""
+
+
+def review_added(text: str, path: str, ruleset: Ruleset) -> Review:
+    """A review of a patch that adds one C file, without a tree."""
+    rows = text.split("\n")[:-1]
+    lines = "".join(f"+{row}\n" for row in rows)
+    mail = _MAIL.format(path=path, count=len(rows), lines=lines, blank=" ")
+    [review] = review_mails(mail.encode(), path, ruleset)
+    return review
+
+
 def review_mails(data: bytes, name: str, ruleset: Ruleset) -> Iterator[Review]:
     """Reviews of the series of one mailbox without a tree, as ``patchlint mbox --no-tree`` makes them."""
     for series in choose(assemble(read_mail(data, name)), None):
