@@ -20,8 +20,10 @@ from patchlint.cfg.graph import (
     Turn,
     successors,
 )
+from patchlint.cfg.loops import loop_places, loops
 
 __all__ = [
     "Block", "Branch", "Cfg", "Choice", "Cleanup", "EnterGuard", "Halt", "Havoc", "Jump", "Leave", "LeaveGuard",
-    "Op", "Select", "Terminator", "Turn", "build", "hides_flow", "parts", "render", "successors", "walk",
+    "Op", "Select", "Terminator", "Turn", "build", "hides_flow", "loop_places", "loops", "parts", "render",
+    "successors", "walk",
 ]

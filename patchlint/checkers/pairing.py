@@ -29,6 +29,8 @@ _TAKES_FOR_CALLER: Final = re.compile(
     r"(?:^|_)(?:get|hold|take|grab|ref|lock|locked|acquire|open|start|begin|enter|init|alloc|create|enable|up|on|"
     r"prepare|request|register|claim|suspend|freeze|pin|map|find|lookup|trylock|down)(?:_|$|\d)"
 )
+_COUNTED: Final = ("clk", "pm")
+"""Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
 _SECTIONS: Final = ("lock", "rcu")
 _CLASS_NAMES: Final = {NEG: "an error", ZERO: "0", POS: "a positive value", NEG | POS: "non-zero"}
 
@@ -65,10 +67,28 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 continue
             passed = [e for e in report.exits if _passed(paths[id(e)], hold.site)]
             ended = [e for e in passed if _ended(paths[id(e)], hold.site)]
+            if _tail_call(exit_, site) or _undone_in_loop(report, hold, paths[id(exit_)]):
+                continue
             confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
                 yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
+
+
+def _tail_call(exit_: Exit, site: Site) -> bool:
+    """``return register(thing)``: what becomes of the thing when that fails, the callee decides."""
+    name = re.match(r"&*(\w+)", site.subject)
+    return exit_.text.endswith(")") and name is not None and re.search(rf"\(.*\b{name[1]}\b", exit_.text) is not None
+
+
+def _undone_in_loop(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
+    """A loop that gives back what a loop took was passed, with fewer turns than the engine can count."""
+    turns = report.loops
+    inside = [t for t in turns if any(r.pos in t and r.site == hold.site for r in report.releases)]
+    if not inside or not any(hold.site in t for t in turns):
+        return False
+    since = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), default=0)
+    return any(m.pos in t for m in path[since + 1 :] for t in inside if hold.site not in t)
 
 
 def _passed(path: list[Mark], site: int) -> bool:
@@ -99,7 +119,7 @@ def _judge(
         return "high" if exit_.mask != POS else "medium"
     if hold.owned:
         return _judge_owned(ctx, report, exit_, hold, site, family, ended)
-    return _judge_state(ctx, exit_, site, passed, ended)
+    return _judge_state(ctx, exit_, site, family, passed, ended)
 
 
 def _is_error(ctx: FunctionContext, exit_: Exit) -> bool:
@@ -152,7 +172,7 @@ def _judge_owned(
     contrast = any(r.site == hold.site and r.exact for r in report.releases)
     error = _is_error(ctx, exit_)
     if hold.stored:
-        return "medium" if error and contrast and ctx.mode != "tree" else None
+        return "medium" if error and (contrast or ctx.mode == "changed") and ctx.mode != "tree" else None
     if not contrast and family.kind == "pair":
         return None
     if site.by == "arg":
@@ -165,7 +185,7 @@ def _judge_owned(
 
 
 def _judge_state(
-    ctx: FunctionContext, exit_: Exit, site: Site, passed: list[Exit], ended: list[Exit]
+    ctx: FunctionContext, exit_: Exit, site: Site, family: Family, passed: list[Exit], ended: list[Exit]
 ) -> Confidence | None:
     """A clock, a usage count, a registration: kept on success by design, undone on failure."""
     error = _is_error(ctx, exit_)
@@ -176,7 +196,7 @@ def _judge_state(
     if ended and any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended):
         return "medium"
     if error and any(not _is_error(ctx, e) for e in passed):
-        return "medium" if not site.where else "low"
+        return "medium" if family.sort in _COUNTED and not site.where else "low"
     return None
 
 
@@ -201,7 +221,7 @@ def _leak_fault(
         steps.append(step(ctx, other.pos, f"another path {verb} it before it leaves here"))
     message = f"{family.label} '{subject}' from {site.call}() is not {verb} on the path that {leaving}"
     if site.by == "given":
-        message = f"{family.label} '{subject}' is freed on other paths of {site.call}() but not on the one that {leaving}"
+        message = f"{family.label} '{subject}' is freed on other paths of {site.call}() but not where it {leaving}"
     if site.by == "loop":
         message = f"{site.call}() holds a {family.label} for '{subject}' that is not {verb} when {leaving}"
     checker, fault = ("iterator", "early-exit") if site.by == "loop" else ("pairing", "leak")

@@ -26,6 +26,8 @@ class Calls:
         self.log = Log()
         self.machine = Machine(locals_, self)
         self.holds = Holds(self.machine.values, self.machine.facts, callees, self.log)
+        self.given: dict[int, set[Value]] = {}
+        """Place of a call -> what its arguments are derived from, while something was held."""
         self.stops = False
         """Set when the last call never returns."""
 
@@ -37,8 +39,9 @@ class Calls:
             return
         found = False
         kept = []
+        roots = self.machine.values.root
         for hold in st.holds:
-            if hold.obj == value and hold.owned and not hold.stored:
+            if hold.owned and not hold.stored and roots[hold.obj] == roots[value]:
                 hold = hold._replace(stored=True)
                 found = True
             kept.append(hold)
@@ -57,6 +60,11 @@ class Calls:
                 self.log.event(
                     Event("use", pos, what, tagged[0], value, render(expr), st.holds, st.trail, tagged[1], "follow")
                 )
+
+    def is_new(self, hold: Hold) -> bool:
+        """Whether what is held was made in this function."""
+        site = self.log.sites.get((hold.site, hold.family))
+        return site is not None and site.by == "result" and self.holds.family(hold.family).kind == "mem"
 
     def place(self, st: State, expr: Call) -> Value:
         """The address behind a call that is used as an lvalue: ``container_of(...)->x``, ``per_cpu(x, cpu)``."""
@@ -84,6 +92,8 @@ class Calls:
         self.machine.target, self.machine.target_text = target, text
         summary = self.callees.summary(expr.name) if expr.name else None
         self.look(st, expr, args, summary)
+        if st.holds:
+            self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
         if summary is None:
             return self._unknown(st, expr, args)
         return self._apply(st, expr, args, summary)
@@ -136,6 +146,13 @@ class Calls:
             self._share_local(st, args)
         return self.machine.fresh(st, expr.pos)
 
+    def _absorb(self, st: State, args: list[Value]) -> None:
+        """What a structure holds that describes a new thing belongs to that thing (``dma_buf_export(&info)``)."""
+        given = set[Value]().union(*(self._inside_local(st, value) for value in args))
+        if given:
+            roots = self.machine.values.root
+            st.holds = tuple(h for h in st.holds if not (h.owned and roots[h.obj] in given))
+
     def _share_local(self, st: State, args: list[Value]) -> None:
         """A structure of this function's own that holds pointers is given away: they may be kept through it."""
         given = set[Value]().union(*(self._inside_local(st, value) for value in args))
@@ -151,9 +168,9 @@ class Calls:
             st.holds = kept
 
     def _inside_local(self, st: State, value: Value) -> set[Value]:
-        """What a structure of this function's own holds, when its address is given away."""
+        """What a structure holds whose address is given away."""
         root = self.machine.values.root
-        if self.machine.values.nodes[root[value]][0] != "&l":
+        if self.machine.values.nodes[root[value]][0] not in ("&l", "&g"):
             return set()
         return {root[v] for a, v in st.mem.items() if root[a] == root[value]}
 
@@ -178,8 +195,13 @@ class Calls:
                 self._may_write(st, expr, index, args[index])
         for effect in summary.effects:
             self._effect(st, expr, args, summary, effect, result, outs)
-        if any(self._registers(effect) for effect in summary.effects):
-            self._share(st, args, expr.pos)
+        if st.holds:
+            if any(self._registers(effect) for effect in summary.effects):
+                self._share(st, args, expr.pos)
+            elif any(effect.action == "acquire" and effect.place.root == "result" for effect in summary.effects):
+                self._absorb(st, args)
+            else:
+                self._share_local(st, args)
         for index, value in enumerate(args):
             what = summary.args[index] if index < len(summary.args) else summary.rest
             if what == "take":

@@ -20,6 +20,7 @@ from patchlint.cfg import (
     Op,
     Select,
     Turn,
+    loop_places,
     render,
 )
 from patchlint.dataflow.callees import Callees
@@ -67,7 +68,8 @@ class _Explorer:
         log = self.calls.log
         return PathReport(
             tuple(self.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
-            frozenset(log.asserted), states, bool(self.work), tuple(self.values.root), tuple(self.values.nodes),
+            frozenset(log.asserted), states, bool(self.work), loop_places(self.cfg),
+            tuple(self.values.root), tuple(self.values.nodes),
         )  # fmt: skip
 
     def _run_precise(self) -> int:
@@ -356,9 +358,12 @@ class _Explorer:
 
     def _derived(self, value: Value, obj: Value) -> bool:
         """A pointer loaded from the held object stands for it: its owner finds the object through it."""
-        if not self.function.return_pointer or self.values.nodes[value][0] not in ("ld", "in", "f"):
+        key = self.values.nodes[value]
+        if not self.function.return_pointer or key[0] not in ("ld", "in", "f", "s"):
             return False
-        return obj in self.values.leaves(value)
+        return obj in self.values.leaves(value) or (
+            key[0] == "s" and self.values.root[obj] in self.calls.given.get(key[1], ())
+        )
 
     def _split(self, st: State, value: Value, mask: int) -> tuple[int, ...]:
         """Classes of result to tell apart, because a hold depends on them."""

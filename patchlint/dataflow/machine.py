@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from patchlint.cfg import render
-from patchlint.dataflow.state import Facts, State
+from patchlint.dataflow.state import Facts, Hold, State
 from patchlint.dataflow.values import Value, Values
 from patchlint.ir import (
     Assign,
@@ -45,6 +45,9 @@ class Watcher(Protocol):
 
     def used(self, st: State, value: Value, expr: Expr, pos: int, what: str) -> None:
         """``value`` was followed."""
+
+    def is_new(self, hold: Hold) -> bool:
+        """Whether what is held was made in this function."""
 
 
 class Machine:
@@ -188,10 +191,20 @@ class Machine:
         right = self.value(st, expr.right)
         if expr.op == ",":
             return right
+        if expr.op in ("==", "!=") and left != right and self._distinct(st, left, right):
+            return int(expr.op == "!=")
         value = self.values.binary(expr.op, left, right)
         if value is None:
             return self.fresh(st, expr.pos, expr.op)
         return value
+
+    def _distinct(self, st: State, left: Value, right: Value) -> bool:
+        """Memory just allocated is nothing that was there before."""
+        old = ("p", "&l", "&g", "ld", "l")
+        for new, other in ((left, right), (right, left)):
+            if self.values.nodes[other][0] in old and any(h.obj == new and self.calls.is_new(h) for h in st.holds):
+                return True
+        return False
 
     def conditional(self, st: State, expr: Conditional) -> Value:
         """Only inside what the flow graph could not flatten: both arms may be evaluated."""
@@ -285,14 +298,21 @@ class Machine:
         own = self.values.nodes[self.values.root[address]][0] == "&l"
         self.calls.stored(st, value, pos, local=own, text=text)
 
+    def _rewrite(self, st: State, name: str, pos: int, index: int) -> None:
+        """The callee moves a variable on: what it holds goes with it (``skb = ...(&skb)``, a cursor of references)."""
+        old = st.env.get(name)
+        self.target = name
+        new = st.env[name] = self.fresh(st, pos, f"out{index}")
+        self.target = ""
+        if any(h.obj == old and h.owned for h in st.holds):
+            st.holds = tuple(h._replace(obj=new) if h.obj == old and h.owned else h for h in st.holds)
+
     def clobber(self, st: State, address: Value, pos: int, index: int) -> None:
         """The callee may write what ``address`` points to: it holds something new."""
         key = self.values.nodes[address]
         if key[0] == "&l" and not self.locals.get(key[1], False):
             if key[1] in self.locals:
-                self.target = key[1]
-                st.env[key[1]] = self.fresh(st, pos, f"out{index}")
-                self.target = ""
+                self._rewrite(st, key[1], pos, index)
             return
         root = self.values.root[address]
         if self.values.nodes[root][0] != "&l":

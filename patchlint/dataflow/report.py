@@ -111,6 +111,8 @@ class PathReport:
     """Families (or lock texts) that the function says are held by its caller."""
     states: int
     bound_hit: bool
+    loops: tuple[frozenset[int], ...] = ()
+    """Offsets of the operations in each loop of the function."""
     roots: tuple[Value, ...] = ()
     keys: tuple[Key, ...] = ()
     """Description of every value, for callers that ask where a value comes from (see ``values``)."""
