@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from patchlint.mail import gitlog
 from patchlint.mail.headers import Headers, read_block, starts_block
 from patchlint.mail.mime import Part, TooDeep, parts
 from patchlint.mail.rendering import is_html, recognise, strip_html
@@ -17,6 +18,9 @@ MAX_LINES = 2_000_000
 """Lines of one input; real mail of the most bytes that are read (64 MiB) has fewer."""
 MAX_MAILS = 20_000
 """Mails of one input."""
+
+LOG_HEAD = 1000
+"""Bytes at the beginning in which a log shows that it is one."""
 
 DIFF = re.compile(rb"^(?:diff --git |--- [^\n]*\n\+\+\+ )", re.MULTILINE)
 MAIL_FIELD = re.compile(rb"^(?:From|Subject|Date|Message-ID): ", re.MULTILINE | re.IGNORECASE)
@@ -46,7 +50,10 @@ def read_mail(data: bytes, source: str) -> tuple[Message, ...]:
     cuts = split(text)
     if len(cuts) > MAX_MAILS:
         raise PatchlintError(f"{source}: more than {MAX_MAILS:,} mails; split the mailbox")
-    return tuple(message for cut in cuts for message in _read_one(cut, source, page))
+    messages = tuple(message for cut in cuts for message in _read_one(cut, source, page))
+    if gitlog.starts(text[:LOG_HEAD]) and gitlog.newest_first([m.header("date") for m in messages]):
+        return messages[::-1]
+    return messages
 
 
 def _is_binary(data: bytes) -> bool:
@@ -70,6 +77,10 @@ def _read_one(cut: Cut, source: str, page: bool) -> list[Message]:
         found = _with_headers(block.fields, lines[block.lines :], cut.line + block.lines, cut.line, source)
         shown = page or any(value.endswith(PAGE_MARKS) for _, value in block.fields)
         return [replace(m, lossy=True) for m in found] if shown else found
+    commit = gitlog.read_commit(lines)
+    if commit is not None:
+        start = cut.line + commit.lines
+        return [Message(source, commit.fields, exact(b"".join(commit.body)), cut.line, body_line=start)]
     seen = recognise(lines)
     body = b"".join(lines[seen.lines :])
     return [Message(source, seen.fields, exact(body), cut.line, seen.lossy or page, body_line=cut.line + seen.lines)]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from patchlint.mail import gitlog
+
 SEPARATOR = re.compile(
     rb"^From [^\n]*\d:\d\d[^\n]* (?:19|20)\d\d\b[^\n]*\n(?=(?:[ \t]*\r?\n)?(?:>?From |[A-Za-z][A-Za-z0-9-]*:))",
     re.MULTILINE,
@@ -37,6 +39,8 @@ def split(data: bytes) -> tuple[Cut, ...]:
         ends = [(at, at) for at in _lore_mails(data)]
     if not ends or (ends[0][0] > start and _is_multipart(data)):
         ends = []
+    if not ends:
+        ends = [(at, at) for at in gitlog.starts(data)]
     # What stands before the first separator is a mail too, unless it is empty.
     if not ends or ends[0][0] > start:
         ends.insert(0, (start, start))
