@@ -164,8 +164,8 @@ def _paste(define: Define, values: Mapping[str, str]) -> str:
 
 
 _DECLARED = re.compile(
-    r"(?:^|[;{])\s*(?:(?:const|unsigned|static|struct\s+\w+|(?:__)?typeof(?:__)?\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|\w+)\s+\*?\s*)+?"
-    r"\**([A-Za-z_]\w*)\s*(?==[^=]|;)"
+    r"(?:^|[;{])\s*+(?:(?:(?:__)?typeof(?:__)?\s*+" + ARGS.decode() + r"|\w++)\s++(?:\*++\s*+)?|\w++\s*+\*++\s*+)+"
+    r"([A-Za-z_]\w*+)\s*+(?==[^=]|;)"
 )
 _NO_TYPE = frozenset({"return", "goto", "break", "continue", "else", "case", "do"})
 

@@ -60,6 +60,9 @@ class Wrapped(NamedTuple):
     high: int
 
 
+MAX_OPEN = 50
+"""Blocks that a cut piece may close or leave open."""
+
 _TOKEN = re.compile(rb"[{}]")
 _TOP = re.compile(rb"^(?!\w+\s*:(?!:))[A-Za-z_][\w \t*]*", re.MULTILINE)
 _MACRO_CALL = re.compile(rb"\s*(?:\w+\s*" + ARGS + rb"\s*)*")
@@ -224,8 +227,11 @@ def _cut_head(text: bytes) -> int:
 def wrappings(text: bytes, above: bool, below: bool) -> Iterator[Wrapped]:
     """Ways to read a piece as the body of a function, the likeliest first.
 
-    ``text`` begins inside the body (``above``) or with its opening bracket.
+    ``text`` begins inside the body (``above``) or with its opening bracket.  None for one nested without end.
     """
+    openers, _, opened = _openers(text)
+    if len(openers) + opened > MAX_OPEN:
+        return
     lows = _lows(text) if above else [0]
     highs = _highs(text) if below else [len(text)]
     for high in highs:
@@ -298,10 +304,10 @@ def _openers(text: bytes) -> tuple[list[str], bool, int]:
         elif depth:
             depth -= 1
         else:
-            openers.insert(0, _opener(text, match.end(), cases))
+            openers.append(_opener(text, match.end(), cases))
             cases = False
     cases = cases or (not depth and _CASE.search(text, at) is not None)
-    return openers, cases, depth
+    return openers[::-1], cases, depth
 
 
 def _opener(text: bytes, end: int, cases: bool) -> str:
@@ -319,6 +325,8 @@ _OTHERS = ((b"", b""), (b"struct s{", b"};"), (b"enum e{", b"};"), (b"int a[]={"
 def other_wrappings(text: bytes, above: bool, below: bool) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Ways to read a piece that is no function: what comes before it, the piece, what comes behind it."""
     openers, _, opened = _openers(text)
+    if len(openers) + opened > MAX_OPEN:
+        return
     for low in _lows_of_list(text) if above else [0]:
         for high in [len(text), text.rfind(b",") + 1, text.rfind(b";") + 1] if below else [len(text)]:
             if not text[low:high].strip() or 2 * (high - low) < len(text):

@@ -43,6 +43,9 @@ class _Part(NamedTuple):
     end: int
 
 
+MAX_HEAD = 8192
+"""Bytes of the longest head."""
+
 _STORAGE = frozenset(
     ["static", "extern", "inline", "const", "volatile", "register", "__inline", "__inline__", "__always_inline"]
 )
@@ -54,11 +57,13 @@ _PLAIN = re.compile(
 )
 _WORD = re.compile(rb"[A-Za-z_]\w*+")
 _CALL = re.compile(rb"(?:([A-Za-z_]\w*+)\s*+)?\(")
+_NEW_LINE = re.compile(rb"[^\S\n]*+\n")
 _POINTER = re.compile(rb"\(\s*\*+\s*([A-Za-z_]\w*)\s*(" + ARGS + rb")\s*\)\s*\Z")
 
 
 def read_head(text: bytes, start: int, end: int, dialect: Dialect) -> HeadText:
     """Read the head that lies between two offsets of a shadow text."""
+    start = max(start, end - MAX_HEAD)
     raw = text[start:end]
     if b"__" not in raw and (plain := _PLAIN.match(raw)) and plain[2].islower():
         before = plain[1].split()
@@ -157,8 +162,7 @@ def _peel(raw: bytes, parts: Sequence[_Part]) -> tuple[int, tuple[tuple[int, int
     begin = 0
     peeled: list[tuple[int, int]] = []
     for part in parts:
-        rest = raw[part.end :]
-        if part.word and rest[: len(rest) - len(rest.lstrip())].count(b"\n"):
+        if part.word and _NEW_LINE.match(raw, part.end):
             peeled.append((part.word_pos, part.end))
             begin = part.end
     return begin, tuple(peeled)

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from patchlint.syntax.brackets import ARGS
 from patchlint.syntax.conditions import Group, dead
 from patchlint.syntax.lexical import BLANK
 
@@ -37,6 +38,8 @@ class Outline(NamedTuple):
     text: bytes
     bodies: tuple[Body, ...]
     items: tuple[Item, ...]
+    lost: int = -1
+    """Where reading was given up because brackets do not close, -1 for nowhere."""
 
 
 class _State(NamedTuple):
@@ -45,12 +48,19 @@ class _State(NamedTuple):
     open: int
 
 
+MAX_HEAD = 1024
+"""Bytes before a bracket that are looked at to tell what it opens."""
+MAX_WORK = 8
+"""Times the length of a file that may be walked, where brackets do not close, before the rest is given up."""
+
 _TOKEN = re.compile(rb"[{};]")
 _SPACE = re.compile(rb"\s*+")
 _END_OF_ITEM = re.compile(rb"\n\}")
 _HEAD_BEFORE = re.compile(rb"\n[A-Za-z_][\w \t*]*+\([^;{}]*\)\s*\Z")
 _CONTROL = re.compile(rb"\s*(?:if|for|while|switch|do|else)\b")
+_ASSIGNED = re.compile(rb"=\s*+(?:\([^()]*+\)\s*+)?\Z")
 _DESIGNATOR = re.compile(rb"\s*+\.\w")
+_ARGS = re.compile(ARGS)
 _TAGGED = re.compile(rb"\b(?:struct|union|enum)\b")
 _OPEN, _CLOSE, _END = b"{};"
 
@@ -62,7 +72,7 @@ def outline(shadow: bytes, groups: Sequence[Group]) -> Outline:
     walk.run()
     text = blank(live, (span(groups[at], index) for at in walk.split for index in _others(groups[at])))
     bodies = tuple(body for body in walk.bodies if text[body.open] == _OPEN and text[body.end - 1] == _CLOSE)
-    return Outline(text, bodies, tuple(walk.items))
+    return Outline(text, bodies, tuple(walk.items), walk.lost)
 
 
 def blank(text: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
@@ -115,12 +125,16 @@ class _Walk:
         self.split: list[int] = []
         self.saved: dict[int, list[_State]] = {}
         self.unclean: set[int] = set()
+        self.lost = -1
+        self.seen = (0, -1)
 
     def run(self) -> None:
         """Walk the whole text; where brackets do not close, begin anew after the next ``}`` in column 1."""
-        at = 0
-        while at >= 0:
+        at, work = 0, MAX_WORK * len(self.text)
+        while at >= 0 and work >= 0:
+            work -= len(self.text) - at
             at = self._pass(at)
+        self.lost = at
 
     def _pass(self, begin: int) -> int:
         """Walk from a top-level place.  Returns where to begin anew, -1 at the end."""
@@ -201,9 +215,16 @@ class _Walk:
     def _in_function(self, state: _State) -> bool:
         return state.depth > 0 and is_function(self.text, state.start, state.open)
 
+    def _code_before(self, at: int) -> int:
+        """The same as ``last_code``; directives in a row do not look through the same blanks again."""
+        seen, code = self.seen if self.seen[0] <= at else (0, -1)
+        length = len(self.text[seen:at].rstrip())
+        self.seen = (at, seen + length - 1 if length else code)
+        return self.seen[1]
+
     def _is_boundary(self, at: int, end: int, depth: int) -> bool:
         """Whether a directive at ``at`` stands between two items (or members, where brackets are open)."""
-        before = last_code(self.text, at)
+        before = self._code_before(at)
         if before < 0 or self.text[before] in b";}":
             return True
         if self.text[before] == 41:
@@ -223,11 +244,11 @@ def _marks(groups: Sequence[Group]) -> Iterable[tuple[int, int, int]]:
 def is_function(text: bytes, start: int, opened: int) -> bool:
     """Whether the bracket at ``opened`` opens a function whose head began at ``start``."""
     last = last_code(text, opened)
-    if _DESIGNATOR.match(text, opened + 1):
+    if _DESIGNATOR.match(text, opened + 1) or _ASSIGNED.search(text, max(start, last - 99), last + 1):
         return False
-    if last < start or text[last] in b"=,(:{" or text[last] == 93:
+    if last < start or text[last] in b"=,(:{};]":
         return False
-    head = text[start:opened]
+    head = text[max(start, opened - MAX_HEAD) : opened]
     return b"(" in head and not _CONTROL.match(head) and not _tagged(head) and not _assigns(head)
 
 
@@ -238,11 +259,4 @@ def _tagged(head: bytes) -> bool:
 
 def _assigns(head: bytes) -> bool:
     """Whether an ``=`` stands outside round brackets: an initialiser, no function."""
-    if b"=" not in head:
-        return False
-    depth = 0
-    for byte in head:
-        depth += (byte == 40) - (byte == 41)
-        if byte == 61 and not depth:
-            return True
-    return False
+    return b"=" in head and b"=" in _ARGS.sub(b"", head)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 from patchlint import ir
 from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.expressions import MacroTable
 from patchlint.syntax.fragments import CUT, Piece, Wrapped, other_wrappings, wrappings
+from patchlint.syntax.lexical import BLANK
 from patchlint.syntax.lower import HEAD, context_of
 from patchlint.syntax.repair import repair
-from patchlint.syntax.rewrite import Rewritten, rewrite
+from patchlint.syntax.rewrite import Marks, Rewritten, rewrite
 from patchlint.syntax.statements import Statements
 from patchlint.syntax.tree import first_error, parse_text
 from patchlint.syntax.variants import Arrangement
 
+MAX_WAYS = 25
+"""Wrappings that are tried."""
+MAX_PIECE = 16384
+"""Bytes of the longest piece for which more than the likeliest wrapping is tried."""
 REPAIRED = 4
 """Wrappings whose errors are tried to be repaired."""
 
@@ -41,18 +47,18 @@ class Reading(NamedTuple):
 def read_body(text: bytes, above: bool, below: bool, dialect: Dialect) -> Reading:
     """The first way to read a piece as part of a function that is free of errors, else the likeliest."""
     found: list[Reading] = []
-    for wrapped in wrappings(text, above, below):
+    for wrapped in islice(wrappings(text, above, below), MAX_WAYS if len(text) < MAX_PIECE else 1):
         reading = _read(Reading(wrapped, rewrite(wrapped.text, dialect), -1))
         if reading.error < 0:
             return reading
         found.append(reading)
-    for reading in found[:REPAIRED]:
+    for reading in found[: REPAIRED if len(text) < MAX_PIECE else 0]:
         before, after = reading.before, reading.wrapped.after.encode()
         other = repair(reading.rewritten.text, dialect, lambda body: first_error(before + body + after))  # noqa: B023
         if other is not None:
             reading.rewritten.marks.heads.update(other.heads)
             return reading._replace(rewritten=Rewritten(other.text, reading.rewritten.marks), error=-1)
-    return found[0]
+    return found[0] if found else Reading(Wrapped("{", text.translate(BLANK), "}", 0, 0), Rewritten(b"", Marks()), 0)
 
 
 def _read(reading: Reading) -> Reading:
@@ -62,7 +68,7 @@ def _read(reading: Reading) -> Reading:
 
 def is_other(text: bytes, above: bool, below: bool, dialect: Dialect) -> bool:
     """Whether a piece reads without errors as something that is no function."""
-    for before, kept, after in other_wrappings(text, above, below):
+    for before, kept, after in islice(other_wrappings(text, above, below), MAX_WAYS if len(text) < MAX_PIECE else 4):
         if first_error(before + rewrite(kept, dialect).text + after) < 0:
             return True
     return False

@@ -17,6 +17,8 @@ from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.lexical import BLANK
 from patchlint.syntax.rewrite import identifier
 
+MAX_TEXT = 32768
+"""Bytes of the longest text that is repaired."""
 ROUNDS = 2
 """Times that all edits are tried: one may uncover what another can read."""
 
@@ -28,6 +30,8 @@ def repair(text: bytes, dialect: Dialect, first_error: Callable[[bytes], int]) -
 
     ``first_error`` tells the offset of a text's first error, -1 for none.  An edit is kept where it moves that on.
     """
+    if len(text) > MAX_TEXT:
+        return None
     best, error = Repaired(text, frozenset()), first_error(text)
     for _ in range(ROUNDS):
         before = error

@@ -76,6 +76,10 @@ _NAME = re.compile(rb"[A-Za-z_]\w*+")
 _STATEMENT_ENDS = b";{}):"
 
 
+MAX_UNCLOSED = 20
+"""Brackets of one text that may not close before no more are looked for."""
+
+
 class Rewritten(NamedTuple):
     """The text to parse and what was replaced in it."""
 
@@ -125,8 +129,12 @@ def identifier(text: bytes) -> bytes:
 def _replace_typeof(text: bytes) -> bytes:
     """Make ``typeof(x)`` one identifier, as a type name."""
     out = bytearray(text)
+    failures = 0
     for match in _TYPEOF.finditer(text):
         end = closing(text, match.end())
+        failures += end == match.end() + 1
+        if failures > MAX_UNCLOSED:
+            break
         out[match.start() : end] = identifier(text[match.start() : end])
     return bytes(out)
 
@@ -140,6 +148,7 @@ class _Rewriter:
         self.out = bytearray(text)
         self.dialect = dialect
         self.marks = Marks()
+        self.unclosed = 0
         self.jumps = False
         """Whether a macro has a jump for an argument."""
         self.typed = 0
@@ -170,9 +179,10 @@ class _Rewriter:
         """Blank an attribute word, with its arguments where it has some; other words stay."""
         word = self.text[start:end].decode("latin-1")
         args = ""
-        bracket = _BRACKET.match(self.text, end) if word in self.dialect.attribute_calls else None
+        bracket = _BRACKET.match(self.text, end) if self._takes_arguments(word) else None
         if bracket is not None and not self._in_expression(start):
             end = closing(self.text, bracket.end())
+            self.unclosed += end == bracket.end() + 1
             args = self.text[bracket.end() + 1 : end - 1].decode("latin-1").strip()
         elif word not in self.dialect.attributes:
             return
@@ -180,6 +190,9 @@ class _Rewriter:
             self.out[start:end] = self.text[start:end].translate(BLANK)
         if word in self.dialect.kept:
             self.marks.attributes.append(Attribute(word, args, start))
+
+    def _takes_arguments(self, word: str) -> bool:
+        return word in self.dialect.attribute_calls and self.unclosed <= MAX_UNCLOSED
 
     def _in_expression(self, start: int) -> bool:
         """Whether a word stands where a value is wanted: it cannot be an attribute then."""

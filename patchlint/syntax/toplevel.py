@@ -18,8 +18,8 @@ from patchlint.syntax.tree import Tree, parse_text
 from patchlint.syntax.values import Entry, Field, Global, Table, TopMacro
 
 _MACRO = re.compile(rb"\s*((?:static|extern)\s+)?([A-Za-z_]\w*)\s*(" + ARGS + rb")")
+_SPACE = re.compile(rb"\s*+")
 _NO_MACRO = frozenset(["if", "for", "while", "switch", "typedef", "sizeof", "return", "asm", "__asm__"])
-_PROTOTYPE = re.compile(rb"\)[\s\w()]*;\s*\Z")
 _NO_FUNCTION = frozenset(["NULL", "THIS_MODULE", "true", "false"])
 _DECLARATORS = frozenset(
     {
@@ -53,9 +53,13 @@ def read_items(source: bytes, text: bytes, items: Sequence[Item], dialect: Diale
     for item in items:
         start = _macros(source, text, item, dialect, found.macros)
         rest = text[start : item.end]
-        if rest.strip(b"; \n\t") and not (_PROTOTYPE.search(rest) and b"=" not in rest and b"{" not in rest):
+        if rest.strip(b"; \n\t") and not _is_prototype(rest):
             _ItemReader(source, rest, start, dialect, found).run()
     return found
+
+
+def _is_prototype(text: bytes) -> bool:
+    return text.rstrip(b"; \n\t").endswith(b")") and b"=" not in text and b"{" not in text
 
 
 def _macros(source: bytes, text: bytes, item: Item, dialect: Dialect, found: list[TopMacro]) -> int:
@@ -65,12 +69,13 @@ def _macros(source: bytes, text: bytes, item: Item, dialect: Dialect, found: lis
         word = match[2].decode("latin-1")
         if word in dialect.attribute_calls or word in _NO_MACRO:
             break
-        gap = len(text[match.end() : item.end]) - len(text[match.end() : item.end].lstrip())
-        following = text[match.end() + gap : match.end() + gap + 1]
-        if following not in (b"", b";", b"=") and b"\n" not in text[match.end() : match.end() + gap]:
+        behind = _SPACE.match(text, match.end(), item.end)
+        end = behind.end() if behind is not None else item.end
+        following = text[end : min(end + 1, item.end)]
+        if following not in (b"", b";", b"=") and b"\n" not in text[match.end() : end]:
             break
         found.append(top_macro(source, match.start(2), match.end(), bool(match[1]) and b"static" in match[1]))
-        at = match.end() + gap
+        at = end
         if following in (b";", b"="):
             return item.end
     return at

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -15,7 +17,15 @@ Tree: TypeAlias = "tuple[str, int, int, Sequence[Tree]]"
 MAX_DEPTH = 140
 """Deeper nodes are cut and count as errors, so that no reader of the tree recurses without bound."""
 
+MAX_SECONDS = 5
+"""The longest time one text is parsed: error recovery grows with the square of some texts; a function takes 0.1 ms."""
+MAX_UNCHECKED = 32768
+"""Bytes of a text that is parsed without a look at how deep its brackets nest."""
+MAX_NESTING = 400
+"""Open brackets in a longer text, beyond which it is not parsed: the parser's time would grow without bound."""
+
 ERROR = "ERROR"
+_BRACKET = re.compile(rb"[(\[{]|[)\]}]")
 
 _LANGUAGE = Language(tree_sitter_c.language())
 _KINDS = {index: sys.intern(_LANGUAGE.node_kind_for_id(index) or "") for index in range(_LANGUAGE.node_kind_count)}
@@ -42,24 +52,58 @@ class Parsed(NamedTuple):
     error: int
 
 
-_parser = Parser(_LANGUAGE)
+def _limited_parser() -> Parser:
+    parser = Parser(_LANGUAGE)
+    with warnings.catch_warnings():
+        # What replaces it since 0.25, a callback, crashes the interpreter in 0.25.2.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        parser.timeout_micros = MAX_SECONDS * 1_000_000
+    return parser
+
+
+_parser = _limited_parser()
 
 
 def first_error(text: bytes) -> int:
     """Offset of the first thing in a text that the grammar cannot read, -1 for none."""
-    root = _parser.parse(text).root_node
+    root = _root(text)
+    if root is None:
+        return 0
     return _first_error(root, text) if root.has_error else -1
 
 
 def parse_text(text: bytes, base: int = 0) -> Parsed:
-    """Parse C; offsets in the result are those in ``text`` plus ``base``."""
-    root = _parser.parse(text).root_node
+    """Parse C; offsets in the result are those in ``text`` plus ``base``.  An empty tree when it takes too long."""
+    root = _root(text)
+    if root is None:
+        return Parsed(("translation_unit", base, base + len(text), ()), base)
     error = _first_error(root, text) if root.has_error else -1
     builder = _Builder(root.walk(), base, error >= 0)
     tree = builder.build(root, "translation_unit", 0)
     if builder.cut >= 0 and error < 0:
         error = builder.cut
     return Parsed(tree, error + base if error >= 0 else -1)
+
+
+def _root(text: bytes) -> Node | None:
+    if _is_endless(text):
+        return None
+    try:
+        return _parser.parse(text).root_node
+    except ValueError:
+        _parser.reset()
+        return None
+
+
+def _is_endless(text: bytes) -> bool:
+    if len(text) <= MAX_UNCHECKED:
+        return False
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        depth += 1 if match[0] in b"([{" else -1
+        if depth > MAX_NESTING:
+            return True
+    return False
 
 
 class _Builder:

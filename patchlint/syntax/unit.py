@@ -21,9 +21,9 @@ from patchlint.syntax.outline import Body, is_function, outline
 from patchlint.syntax.pieces import is_other, lower_piece, read_body
 from patchlint.syntax.toplevel import TopLevel, read_items, top_macro
 from patchlint.syntax.values import Define, Field, Global, Head, Table, TopMacro
-from patchlint.syntax.variants import Arrangements, arrange, config_of, decided, enclosing
+from patchlint.syntax.variants import Arrangements, Enclosing, arrange, config_of, decided
 
-MAX_SIZE = 16 << 20
+MAX_SIZE = 8 << 20
 """Bytes of the largest file that is read."""
 
 _CALLED = re.compile(rb"([A-Za-z_]\w*+)\s*+\(")
@@ -65,7 +65,7 @@ class Unit:
         self._functions: dict[Head, ir.Function] = {}
         pieces: tuple[Piece, ...] = ()
         if fragments:
-            hunks = read_hunks(source, fragments, [self.lines.start(first) for first, _, _ in fragments])
+            hunks = read_hunks(source, fragments, [self._offset(first) for first, _, _ in fragments])
             self._directives, self._groups, self._shadow = hunks.lexed.directives, hunks.groups, hunks.lexed.shadow
             self._outline = outline(hunks.shadow, self._groups)
             pieces = hunks.pieces
@@ -75,11 +75,19 @@ class Unit:
             self._groups = groups(lexed.directives, len(lexed.shadow))
             self._outline = outline(lexed.shadow, self._groups)
             self._shadow = self._outline.text
+        self._enclosing = Enclosing(self._groups)
+        if self._outline.lost >= 0:
+            line = self.file_line(self._outline.lost)
+            self._not_analysed.append(NotAnalysed(path, "", "brackets do not close: the rest is not read", line))
         for body in self._outline.bodies:
             self._add_head(body)
         for piece in pieces:
             self._add_piece(piece)
         self.heads: tuple[Head, ...] = tuple(sorted(self._parts, key=lambda head: head.start))
+
+    def _offset(self, line: int) -> int:
+        """Where an image line starts; the end of the image for lines behind it (hunks without text)."""
+        return self.lines.start(line) if line <= self.lines.line(len(self.source)) else len(self.source)
 
     def _add_head(self, body: Body) -> None:
         text = read_head(self._outline.text, body.start, body.open, self.dialect)
@@ -106,7 +114,7 @@ class Unit:
 
     def _add(self, part: _Part) -> None:
         body, text, piece = part
-        config = config_of(decided(enclosing(self._groups, text.start))) if self._groups else ()
+        config = config_of(decided(self._enclosing.at(text.start)))
         line, end_line = self.file_line(text.start), self.file_line(max(text.start, body.end - 1))
         self._parts[Head(text.name, line, end_line, text.start, body.end, text.static, piece is None, config)] = part
 
@@ -223,8 +231,7 @@ class Unit:
         )
 
     def _arrange(self, body: Body) -> Arrangements:
-        around = decided(enclosing(self._groups, body.open)) if self._groups else ()
-        fixed = {atom.name: truth for atom, truth in around}
+        fixed = {atom.name: truth for atom, truth in decided(self._enclosing.at(body.open))}
         first = bisect_left(self._groups, body.open, key=lambda group: group.start)
         last = bisect_left(self._groups, body.end, key=lambda group: group.start)
         return arrange(self._shadow, body.open, body.end, self._groups[first:last], fixed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -26,6 +27,11 @@ MAX_VARIANTS = 16
 """Arrangements kept of one function."""
 MAX_ATOMS = 4
 """Tests that are varied: 2 ** MAX_ATOMS is MAX_VARIANTS."""
+
+MAX_NESTING = 50
+"""Directives around one place that are looked at."""
+MAX_GROUPS = 100
+"""Directives of one function that are looked at."""
 
 _ENABLED = re.compile(rb"\bIS_(?:ENABLED|BUILTIN|REACHABLE)\s*\(\s*(CONFIG_\w+)\s*\)")
 _DECLARATIONS = re.compile(rb"(?:\s*+(?!(?:return|goto|break|continue|case|default|else|do)\b)[\w*,\[\]\s]*+;)*+\s*+")
@@ -54,9 +60,10 @@ def arrange(text: bytes, start: int, end: int, inner: Sequence[Group], fixed: Ch
     enabled = _ENABLED.findall(text, start, end) if b"IS_" in text[start:end] else []
     if not inner and not enabled:
         return Arrangements((Arrangement((), text[start:end], {}),), False)
-    live = [group for group in inner if _matters(text, group)]
+    bound_hit = len(inner) > MAX_GROUPS
+    live = [group for group in inner if _matters(text, group)][:MAX_GROUPS]
     varied = _varied([atom for group in live for branch in group.branches for atom in atoms(branch.condition)], fixed)
-    bound_hit = len(varied) > MAX_ATOMS
+    bound_hit = bound_hit or len(varied) > MAX_ATOMS
     symbols = _varied([config_atom(symbol.decode()) for symbol in enabled], fixed)
     varied = [*varied, *(atom for atom in symbols if atom not in varied)][:MAX_ATOMS]
     names = {atom.name for atom in symbols} & {atom.name for atom in varied}
@@ -117,16 +124,32 @@ def _matters(text: bytes, group: Group) -> bool:
     return any(_DECLARATIONS.fullmatch(text, low, high) is None for low, high in live)
 
 
-def enclosing(groups: Sequence[Group], start: int) -> tuple[tuple[Group, int], ...]:
-    """The groups around an offset, with the branch it stands in.  ``groups`` are in order of their start."""
-    found: list[tuple[Group, int]] = []
-    for group in groups:
-        if group.start > start:
-            break
-        for index, branch in enumerate(group.branches):
-            if branch.start < start < branch.end:
-                found.append((group, index))
-    return tuple(found)
+class Enclosing:
+    """Answers in which branches an offset stands.  ``groups`` are in order of their start and nest."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self._groups = groups
+        self._starts = [group.start for group in groups]
+        self._parents: list[int] = []
+        around: list[int] = []
+        for index, group in enumerate(groups):
+            while around and groups[around[-1]].end <= group.start:
+                around.pop()
+            self._parents.append(around[-1] if around else -1)
+            around.append(index)
+
+    def at(self, offset: int) -> tuple[tuple[Group, int], ...]:
+        """The groups around an offset, outermost first, with the branch it stands in."""
+        found: list[tuple[Group, int]] = []
+        index = bisect_right(self._starts, offset) - 1
+        for _ in range(MAX_NESTING):
+            if index < 0:
+                break
+            group = self._groups[index]
+            branches = enumerate(group.branches)
+            found.extend((group, number) for number, branch in branches if branch.start < offset < branch.end)
+            index = self._parents[index]
+        return tuple(reversed(found))
 
 
 class Test(NamedTuple):

@@ -101,6 +101,13 @@ def test_positions_of_a_cut_function_count_in_the_image() -> None:
     assert text[call.pos : call.end] == "put(p)"
 
 
+def test_hunks_without_text() -> None:
+    code = b"int f(void)\n{\n\ta();\n}"
+    unit = parse(code, "t.c", fragments=[(1, 10, ""), (5, 50, ""), (5, 70, "int g(void)")])
+    assert [(head.name, head.line) for head in unit.heads] == [("f", 10)]
+    assert parse(b"", "t.c", fragments=[(1, 10, ""), (1, 20, "")]).heads == ()
+
+
 def test_if_of_another_hunk_is_not_closed_here() -> None:
     first = "#ifdef CONFIG_X\nint f(void)\n{\n}\n"
     second = "#endif\nint g(void)\n{\n}\n"
