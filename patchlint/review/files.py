@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from patchlint.model import Finding, NotAnalysed, Review
-from patchlint.review.examine import Examiner, Knowledge
+from patchlint.review.examine import Examiner
 from patchlint.review.excerpts import function_lines
 from patchlint.review.functions import Site
+from patchlint.review.knowledge import TreeKnowledge
 from patchlint.review.selection import order_findings
-from patchlint.review.timeline import View
+from patchlint.review.spanning import spanning_in_tree
+from patchlint.review.timeline import State, View
 from patchlint.review.verdicts import fingerprint
 from patchlint.ruleset import Ruleset
 
@@ -26,13 +28,14 @@ class FileReview:
     excerpts: dict[tuple[str, int], dict[int, str]]
 
 
-def review_file(view: View, ruleset: Ruleset, knowledge: Knowledge) -> FileReview:
-    """All findings of the functions of one file."""
+def review_file(view: View, ruleset: Ruleset, knowledge: TreeKnowledge) -> FileReview:
+    """All findings of one file."""
     examiner = Examiner(ruleset, knowledge)
-    state = {view.path: (view,)}
+    state: State = {view.path: (view,)}
     found: list[Finding] = []
     for head in view.unit.heads:
         found += examiner.examine(Site(view, head), state, "tree")
+    found += spanning_in_tree(state, ruleset, knowledge)
     findings = order_findings(_named(finding) for finding in found)
     lines: dict[int, str] = {}
     for finding in findings:
@@ -47,6 +50,11 @@ def _named(finding: Finding) -> Finding:
     return replace(finding, verdict="introduced", patch=None, fingerprint=fingerprint(finding))
 
 
+def _distinct(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Each fault once: what spans two files is found in both."""
+    return {(found.fingerprint, found.line): found for found in findings}.values()
+
+
 def join(source: str, revision: str, parts: Iterable[FileReview]) -> Review:
     """One review of many files."""
     done = tuple(parts)
@@ -56,7 +64,7 @@ def join(source: str, revision: str, parts: Iterable[FileReview]) -> Review:
         base_kind="head" if revision else "none",
         base_rev=revision,
         patches=(),
-        findings=order_findings(finding for part in done for finding in part.findings),
+        findings=order_findings(_distinct(finding for part in done for finding in part.findings)),
         not_analysed=tuple(entry for part in done for entry in part.not_analysed),
         stats={
             "files": len(done),

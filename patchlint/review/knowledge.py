@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from patchlint.callgraph import Contexts, FileScan, TreeCallees, TreeIndex
 from patchlint.checkers.series import Symbol
+from patchlint.checkers.static_key_sites import KeyReader
 from patchlint.checkers.tree_view import Snapshot
 from patchlint.dataflow import Callees
 from patchlint.review.functions import Site
@@ -41,6 +42,8 @@ class TreeKnowledge:
         self._paths = paths
         self._read = read
         self._views = Views()
+        self.keys = KeyReader()
+        """What was read of static keys, for all states."""
         self._index = index
         self._outside = index.with_overlay(dict.fromkeys(paths))
         base = TreeCallees(ruleset.models, index, ruleset.digest)

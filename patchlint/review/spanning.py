@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from patchlint.checkers.static_key import check_keys
-from patchlint.checkers.static_key_sites import KeyReader
+from patchlint.checkers.tree_rules import check_tree
 from patchlint.model import Finding
 from patchlint.review.knowledge import TreeKnowledge
 from patchlint.review.timeline import Stage, State
@@ -14,19 +13,23 @@ from patchlint.ruleset import Ruleset
 
 
 def spanning_findings(timeline: Sequence[Stage], ruleset: Ruleset, knowledge: TreeKnowledge) -> Iterator[Finding]:
-    """Findings of these rules over the series, each with verdict, patch and ``fixed_by``."""
-    if not timeline:
-        return
-    base = timeline[0].before
-    reader = KeyReader()
+    """Findings of these rules over the series, each with verdict, patch and ``fixed_by``.
 
-    def found_in(state: State) -> dict[FindingKey, Finding]:
-        return by_key(check_keys(knowledge.snapshot(base), knowledge.snapshot(state), ruleset, reader))
-
-    before = found_in(base)
+    Every state is compared with the base, so what was there before is not among them.
+    """
+    base = timeline[0].before if timeline else {}
+    before: dict[FindingKey, Finding] = {}
     changes = []
     for stage in timeline:
-        after = found_in(stage.after) if stage.changes else before
+        after = before
+        if stage.changes:
+            found = check_tree(knowledge.snapshot(base), knowledge.snapshot(stage.after), ruleset, knowledge.keys)
+            after = by_key(found)
         changes.append(Change(stage.order, stage.patch.n, before, after))
         before = after
     yield from judge(changes)
+
+
+def spanning_in_tree(state: State, ruleset: Ruleset, knowledge: TreeKnowledge) -> tuple[Finding, ...]:
+    """Findings of these rules about the files of one state, as they stand in their tree."""
+    return check_tree(None, knowledge.snapshot(state), ruleset, knowledge.keys)
