@@ -162,7 +162,7 @@ def freed_counted(piece: Piece, placed: Standing) -> Iterator[TreeFault]:
         if stand.call.name != "metadata_dst_free" or not stand.call.args:
             continue
         field = tail(stand.call.args[0])
-        held = re.search(rb"dst_hold\([^;]*->" + re.escape(_last(field)) + rb"\b[^;]*\)", piece.unit.source)
+        held = re.search(rb"dst_hold(?:_safe)?\([^;]*->" + re.escape(_last(field)) + rb"\b[^;]*\)", piece.unit.source)
         if field and held:
             lines = piece.file_line(held.start()), piece.file_line(stand.call.pos)
             message = f"metadata_dst_free() ignores the references that skbs hold to {field}; dst_release() drops ours"

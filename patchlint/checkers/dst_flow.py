@@ -28,6 +28,8 @@ def first_end(placed: Standing, start: Call, judge: Judge) -> tuple[Call | None,
             if not begun:
                 begun = call is start
                 continue
+            if start.pos < call.pos < start.end:
+                continue  # an argument of the start itself
             verdict = judge(call)
             if verdict == "settled":
                 ended = True

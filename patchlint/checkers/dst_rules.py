@@ -25,7 +25,9 @@ from patchlint.ruleset import Ruleset
 
 CHECKER: Final = "dst"
 
-_WORD: Final = re.compile(rb"dst_check|metadata_dst_free|ops->check|_dst_set|_noref|_dst_cookie|dst_cookie|_rx_dst|_dst_cache|get_cookie")
+_WORD: Final = re.compile(
+    rb"dst_check|metadata_dst_free|ops->check|_dst_set|_noref|dst_cookie|rx_dst|tx_dst|dst_cache|get_cookie"
+)
 
 
 def check_dst(before: TreeView | None, after: TreeView, ruleset: Ruleset) -> tuple[Finding, ...]:

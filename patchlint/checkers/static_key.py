@@ -84,7 +84,8 @@ def _of_key(
     was: KeyFacts | None, now: KeyFacts, before: TreeView | None, after: TreeView, ruleset: Ruleset
 ) -> Iterator[TreeFault]:
     fresh = before is not None and bool(now.definitions) and was is not None and not was.definitions
-    known = Known(after.whole or fresh, fresh, _added(was, now))
+    private = bool(now.definitions) and all(d.static for d in now.definitions) and _whole_file(after, now)
+    known = Known(after.whole or fresh or private, fresh, _added(was, now))
     lost = list(lost_halves(was, now, after)) if was is not None else []
     yield from lost
     if not lost:
@@ -97,6 +98,12 @@ def _of_key(
     yield from wrong_contexts(after, now, ruleset)
     yield from mixed(now)
     yield from not_exported(after, now)
+
+
+def _whole_file(view: TreeView, facts: KeyFacts) -> bool:
+    """Whether the files that define the key are seen whole, not by hunks."""
+    pieces = [piece for definition in facts.definitions for piece in view.pieces(definition.path)]
+    return all(head.whole for piece in pieces for head in piece.unit.heads) and len(pieces) == len(facts.definitions)
 
 
 def _added(was: KeyFacts | None, now: KeyFacts) -> frozenset[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -10,6 +11,7 @@ from patchlint.checkers.conditions import (
     OWNED,
     STATE,
     Condition,
+    Kind,
     Lit,
     agree,
     atoms_of,
@@ -102,7 +104,7 @@ def _within(inc: KeySite, dec: KeySite) -> Relation:
         return "switch"
     placed, stand = inc.place
     if dec.place[1].block in reachable(placed.cfg, stand.block) and not _opposed(inc.condition, dec.condition):
-        return "switch" if _exchanges(inc.condition, dec.condition) and not _remembered(inc, dec) else "undo"
+        return "switch" if _exchanges(inc.condition, dec.condition) and not _asks_note(inc, dec) else "undo"
     return "switch"
 
 
@@ -139,6 +141,12 @@ def _remembered(inc: KeySite, dec: KeySite) -> bool:
     return all(any(lit.atom == other.atom and lit.holds == other.holds for other in known) for lit in asked)
 
 
+def _asks_note(inc: KeySite, dec: KeySite) -> bool:
+    """Whether the decrement asks, as it stands by then, what the increment noted: not a value read before."""
+    asked = {(lit.atom, lit.holds) for lit in common(dec.condition, True) if lit.kind in OWNED}
+    return bool(asked) and asked <= {(lit.atom, lit.holds) for lit in common(inc.condition) | marks(inc)}
+
+
 def marks(inc: KeySite) -> frozenset[Lit]:
     """What the set-up leaves behind for the tear-down: flags set and values copied where the increment stands."""
     if inc.place is None:
@@ -147,9 +155,8 @@ def marks(inc: KeySite) -> frozenset[Lit]:
     mine = common(inc.condition)
     found: set[Lit] = set()
     for store in placed.stores:
-        lit = _mark(store, placed)
-        if lit is not None and common(store.condition) <= mine | common(keep(store.condition, frozenset(("local",)))):
-            found.add(lit)
+        if common(store.condition) <= mine | common(keep(store.condition, frozenset(("local",)))):
+            found.update(_mark(store, placed))
             found.update(_copies(store, mine, placed))
     for stand in placed.stands:
         if "set_bit" in stand.call.name or stand.call.name.endswith("set_flag"):
@@ -160,20 +167,20 @@ def marks(inc: KeySite) -> frozenset[Lit]:
     return frozenset(found)
 
 
-def _mark(store: Store, placed: Standing) -> Lit | None:
+def _mark(store: Store, placed: Standing) -> Iterator[Lit]:
     """The truth that a store gives to its field: ``x->f = true``, ``x->flags |= F``, ``x->f = pointer``."""
     value = strip(store.value) if store.value is not None else None
+    kind: Kind = "field" if store.place.startswith(".") else "global"
     if store.op == "|=" and isinstance(value, Name):
-        return Lit(f"({store.place}&{value.id})", True, "field")
-    if store.op != "=" or value is None:
-        return None
-    if isinstance(value, Num) and value.value is not None:
-        return Lit(store.place, value.value != 0, "field")
-    if isinstance(value, Name) and value.id in ("true", "false", "NULL"):
-        return Lit(store.place, value.id == "true", "field" if store.place.startswith(".") else "global")
-    if isinstance(value, Unary) and value.op == "&":
-        return Lit(store.place, True, "field")
-    return Lit(store.place, True, "field") if _known_true(value, placed, store.condition) else None
+        yield Lit(f"({store.place}&{value.id})", True, "field")
+    elif store.op != "=" or value is None:
+        return
+    elif isinstance(value, Num) and value.value is not None:
+        yield Lit(store.place, value.value != 0, kind)
+    elif isinstance(value, Name) and value.id in ("true", "false", "NULL"):
+        yield Lit(store.place, value.id == "true", kind)
+    elif (isinstance(value, Unary) and value.op == "&") or _known_true(value, placed, store.condition):
+        yield Lit(store.place, True, kind)
 
 
 def _known_true(value: Expr, placed: Standing, condition: Condition) -> bool:

@@ -59,7 +59,7 @@ def unpaired(view: TreeView, facts: KeyFacts, known: Known) -> Iterator[TreeFaul
     if incs and not facts.having("dec", "disable"):
         site = _first_lasting(view, incs)
         if site is not None:
-            yield _no_decrement(facts, site, known)
+            yield _no_decrement(view, facts, site, known)
     elif decs and not facts.having("inc", "enable") and not any(d.default for d in facts.definitions):
         yield _no_increment(facts, decs[0], known)
     else:
@@ -142,13 +142,17 @@ def _once(site: KeySite) -> bool:
     return "key" in kinds_of(site.condition)
 
 
-def _no_decrement(facts: KeyFacts, site: KeySite, known: Known) -> TreeFault:
+def _no_decrement(view: TreeView, facts: KeyFacts, site: KeySite, known: Known) -> TreeFault:
     sure: Confidence = "low"
+    end = Step(site.path, site.line, "no decrement anywhere")
+    down = _tear_down(view, site)
+    if down is not None:
+        end = Step(site.path, down[0].file_line(down[1].start), f"{down[1].name} does not decrement it")
     if known.fresh:
         sure = "high"
-    elif (site.path, site.function) in known.added:
+    elif (site.path, site.function) in known.added or down is not None:
         sure = "medium"
-    trace = (*(step(s) for s in facts.having("inc")), Step(site.path, site.line, "no decrement anywhere"))
+    trace = (*(step(s) for s in facts.having("inc")), end)
     message = f"static key {facts.key} is incremented here and decremented nowhere"
     return _fault("unpaired", sure, message, site, trace)
 
@@ -190,18 +194,29 @@ def _orphan(view: TreeView, facts: KeyFacts, pair: Pairing) -> TreeFault:
 
 
 def _tear_down(view: TreeView, inc: KeySite) -> tuple[Piece, Head] | None:
-    """The function that stands beside the incrementing one in its operations table, in the field that undoes it."""
-    for piece in view.pieces(inc.path):
-        for table in piece.unit.tables:
-            fields = {entry.field: entry.function for entry in table.entries}
-            for field, function in fields.items():
-                if function != inc.function:
-                    continue
-                names = {fields.get(name) for name in _undoing_fields(field)}
-                for head in piece.unit.heads:
-                    if head.name in names:
-                        return piece, head
+    """The function that undoes the incrementing one: by its place in an operations table, else by its name."""
+    for names_in in (_beside, _alike):
+        for piece in view.pieces(inc.path):
+            names = names_in(piece, inc.function)
+            for head in piece.unit.heads:
+                if head.name in names:
+                    return piece, head
     return None
+
+
+def _beside(piece: Piece, function: str) -> frozenset[str]:
+    """Functions that operations tables name in the fields that undo the field of ``function``."""
+    found: set[str] = set()
+    for table in piece.unit.tables:
+        fields = {entry.field: entry.function for entry in table.entries}
+        for field, name in fields.items():
+            if name == function:
+                found.update(fields[down] for down in _undoing_fields(field) if down in fields)
+    return frozenset(found)
+
+
+def _alike(piece: Piece, function: str) -> frozenset[str]:
+    return frozenset(_undoing_names(function))
 
 
 def _undoing_fields(field: str) -> Iterator[str]:
@@ -209,6 +224,14 @@ def _undoing_fields(field: str) -> Iterator[str]:
     for up, downs in _OPPOSITE_WORDS.items():
         if field == up or field.endswith(f"_{up}"):
             yield from (field[: len(field) - len(up)] + down for down in downs)
+
+
+def _undoing_names(function: str) -> Iterator[str]:
+    """Names that by habit undo ``function``: ``lamp_open`` gives ``lamp_close``, ``lamp_open_port`` too."""
+    words = function.split("_")
+    for at, word in enumerate(words):
+        for down in _OPPOSITE_WORDS.get(word, ()):
+            yield "_".join((*words[:at], down, *words[at + 1 :]))
 
 
 def _differing(pair: Pairing, sure: Confidence, why: str) -> TreeFault:
