@@ -80,12 +80,10 @@ def restore(kept: bytes, digest: str) -> Ruleset | None:
     """What ``keep`` wrote; None when the bytes are damaged, of another format or of files other than ``digest``."""
     try:
         plain = json.loads(kept)
-    except ValueError:
-        return None
-    if not isinstance(plain, dict) or plain.get("format") != FORMAT or plain.get("digest") != digest:
+        if plain["format"] != FORMAT or plain["digest"] != digest or set(plain["book"]) != set(SECTIONS):
+            return None
+        rules = {rule.id: rule for rule in map(rule_from, plain["rules"])}
+    except (ValueError, KeyError, TypeError):
         return None
     book: Book = plain["book"]
-    if set(book) != set(SECTIONS):
-        return None
-    rules = {rule.id: rule for rule in map(rule_from, plain["rules"])}
     return Ruleset(MappingProxyType(rules), Models(book), digest)
