@@ -99,16 +99,18 @@ def _read_body(body: list[bytes], index: int, counts: tuple[int, int], skip: fro
             # Before the first line it continues the section of the @@ header, which is only a hint.
             lines[-1:] = [(tag, text + b" " + line.lstrip()) for tag, text in lines[-1:]]
         elif line[:1] == b"\\" and lines:
-            sides += _sides(lines[-1][0])
+            sides += _unended(lines[-1])
         else:
             tag, text = (" ", line) if index in lost else _tagged(line)
             old, new = old - (tag != "+"), new - (tag != "-")
             if not tag or old < 0 or new < 0:
                 return _Body(lines, index, sides, index)
+            # Only the last line of a side can lack its newline.
+            sides = sides and "".join(side for side in sides if side not in _sides(tag))
             lines.append((tag, text))
         index += 1
     if index < len(body) and body[index].startswith(b"\\ ") and lines:
-        sides += _sides(lines[-1][0])
+        sides += _unended(lines[-1])
         index += 1
     return _Body(lines, index, sides, None)
 
@@ -120,6 +122,11 @@ def _tagged(line: bytes) -> tuple[str, bytes]:
     if line[:1] in (b" ", b"+", b"-"):
         return line[:1].decode(), line[1:]
     return "", line
+
+
+def _unended(line: tuple[str, bytes]) -> str:
+    """The sides that end in this line without a newline; an empty line cannot."""
+    return _sides(line[0]) if line[1] else ""
 
 
 def _sides(tag: str) -> str:

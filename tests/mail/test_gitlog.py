@@ -13,7 +13,9 @@ DIFF = "diff --git a/f.c b/f.c\n--- a/f.c\n+++ b/f.c\n@@ -1,2 +1,2 @@\n     int 
 def commit(title: str, date: str, old: str, new: str) -> str:
     return (
         "commit 0123456789abcdef0123456789abcdef01234567 (HEAD -> main)\nAuthor: Ann Ähm <ann@example.org>\n"
-        f"Date:   {date}\n\n    {title}\n    \n    Why.\n    \n    Signed-off-by: Ann <ann@example.org>\n\n" + DIFF % (old, new)
+        f"Date:   {date}\n\n    {title}\n    \n    Why.\n    \n    Signed-off-by: Ann <ann@example.org>\n\n"
+        + DIFF
+        % (old, new)
     )
 
 

@@ -167,6 +167,12 @@ def test_form_feeds_and_carriage_returns_are_no_line_ends() -> None:
     assert seen.hunk()[:2] == [" \x0c\tint a;", " x\ry"]
 
 
+def test_a_marker_in_the_middle_means_nothing() -> None:
+    marker = "\\ No newline at end of file"
+    assert read(["@@ -1,2 +1,2 @@", "-a", marker, "-b", "+c", marker, "+"]).diff.hunks[0].no_newline == ""
+    assert read(["@@ -1 +1 @@", "-a", "+", marker]).diff.hunks[0].no_newline == ""
+
+
 def test_missing_newlines_belong_to_their_side() -> None:
     marker = "\\ No newline at end of file"
     seen = read(["@@ -1 +1 @@", "-a", marker, "+a"])
