@@ -53,12 +53,10 @@ class Parsed(NamedTuple):
 
 
 def _limited_parser() -> Parser:
-    parser = Parser(_LANGUAGE)
     with warnings.catch_warnings():
         # What replaces it since 0.25, a callback, crashes the interpreter in 0.25.2.
         warnings.simplefilter("ignore", DeprecationWarning)
-        parser.timeout_micros = MAX_SECONDS * 1_000_000
-    return parser
+        return Parser(_LANGUAGE, timeout_micros=MAX_SECONDS * 1_000_000)
 
 
 _parser = _limited_parser()
