@@ -10,11 +10,8 @@ import click
 
 from patchlint.host import hooks
 from patchlint.host.sendings import Gathered, current_sending, file_counter
-from patchlint.model import PatchlintError
 
 EXIT_FINDINGS = 1
-EXIT_CRASH = 3
-"""The hook's shell tells it from "findings" and follows ``git config patchlint.onCrash``."""
 
 
 @click.group()
@@ -65,18 +62,11 @@ def run(mail: Path, headers: str | None, findings_status: int) -> int:
     # Asked before the tree is opened, which drops the variables that git sets for its hooks.
     fail_on = hooks.setting(repository, "failOn")
     gathered = Gathered(hooks.state_folder(repository), current_sending())
+    if not gathered.add(mail, mail.read_bytes(), file_counter(os.environ)):
+        return 0
     try:
-        if not gathered.add(mail, mail.read_bytes(), file_counter(os.environ)):
-            return 0
         # The pipeline takes most of a second to import, and only the last of a sending's calls needs it.
         stopped = import_module("patchlint.cli.hook_review").review_mails(gathered.mails(), fail_on)
-    except PatchlintError:
+    finally:
         gathered.clear()
-        raise
-    except Exception as error:
-        # The last guard of a sending: whatever broke must neither look like findings nor like a clean review.
-        gathered.clear()
-        click.echo(f"patchlint: internal error: {type(error).__name__}: {error}", err=True)
-        return EXIT_CRASH
-    gathered.clear()
     return findings_status if stopped else 0
