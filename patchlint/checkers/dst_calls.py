@@ -30,7 +30,7 @@ _CHECKS: Final = {
 HELD_RESULT: Final = frozenset(("sk_dst_check",))
 """Checks whose result is a reference of the caller's."""
 
-_V6: Final = re.compile(r"(?:^|_)(?:v6|ip6|ipv6|inet6|udpv6|tcpv6|icmpv6|udp6|tcp6|rt6|in6)(?=_|\d|$)|v6_|ip6_|[a-z]6(?=_|$)")
+_V6: Final = re.compile(r"(?:^|_)(?:in6|rt6|udpv6|tcpv6|icmpv6)(?=_|\d|$)|v6_|ip6_|[a-z]6(?=_|$)")
 _V4: Final = re.compile(r"(?:^|_)(?:v4|ip4|ipv4|inet4|udp4|tcp4|rt4)(?=_|$)|v4_")
 _V6_CONSTANT: Final = re.compile(r"IPV6|INET6|IP6|NFPROTO_IPV6")
 _V4_CONSTANT: Final = re.compile(r"ETH_P_IP\b|AF_INET\b|PF_INET\b|NFPROTO_IPV4|version==4")

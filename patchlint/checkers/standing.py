@@ -258,7 +258,7 @@ def _names(function: Function, cfg: Cfg) -> Names:
                     flags.add(op.name)
             for root, value in _changes(op):
                 count[root] += 1
-                if not function.whole and not root.startswith("."):
+                if not function.whole and value is not None and not root.startswith("."):
                     declared.add(root)
                 if value is not None:
                     values[root] = (value, op.pos)
