@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from patchlint.series.patch import ID, Read
 
 ADDRESS = re.compile(r"<([^<>]+)>")
-NUMBERED = re.compile(r"(?:v\d+-)?\d{2,5}-")
+NUMBERED = re.compile(r"(v\d+-)?\d{2,5}-")
+MAX_HOMES = 20
+"""Series of one author and shape that a mail without a thread may join; the latest."""
 
 
 class Key(NamedTuple):
@@ -42,9 +45,10 @@ def parent(read: Read) -> str:
 
 
 def container(read: Read) -> str:
-    """Where file order means something: one file, or the folder of files that are numbered by name."""
+    """Where file order means something: one file, or a folder's files that are numbered by name (``v2-0001-x``)."""
     path = PurePosixPath(read.message.source)
-    return f"{path.parent}/" if NUMBERED.match(path.name) else read.message.source
+    match = NUMBERED.match(path.name)
+    return read.message.source if match is None else f"{path.parent}/{match[1] or ''}"
 
 
 def components(reads: Sequence[Read]) -> list[list[Read]]:
@@ -96,37 +100,54 @@ class _Groups:
         return list(groups.values())
 
 
+@dataclass(slots=True)
+class _Home:
+    """A series in the making, with what tells whether further mails belong to it."""
+
+    reads: list[Read]
+    threaded: bool
+    numbers: set[int]
+    titles: set[str]
+    covers: set[str]
+
+    def take(self, other: _Home) -> None:
+        self.reads += other.reads
+        self.numbers |= other.numbers
+        self.titles |= other.titles
+        self.covers |= other.covers
+
+    def lacks(self, other: _Home) -> bool:
+        """The mails may complete this series: not from another thread, and no second series of the same shape."""
+        if self.threaded and other.threaded:
+            return False
+        if not self.numbers & other.numbers or self.titles & other.titles:
+            return True
+        total = self.reads[0].subject.total or 0
+        begins_anew = len(self.numbers - {0}) >= total or len(self.covers | other.covers) > 1
+        return not begins_anew
+
+
+def _home(group: list[Read]) -> _Home:
+    return _Home(
+        list(group),
+        len(group) > 1 or bool(parent(group[0])),
+        {r.patch.n for r in group},
+        {r.subject.title for r in group},
+        {r.subject.title for r in group if r.cover},
+    )
+
+
 def _join_loose(groups: list[list[Read]]) -> list[list[Read]]:
     """Mails sent without threading join the series of the same author that still lacks their number."""
-    joined: list[list[Read]] = []
+    homes: list[_Home] = []
+    by_author: dict[str, list[_Home]] = {}
     for group in groups:
-        home = next((g for g in joined if _completes(g, group)), None)
+        fresh = _home(group)
+        near = by_author.setdefault(author(group[0]), [])
+        home = next((h for h in near[-MAX_HOMES:] if h.lacks(fresh)), None)
         if home is None:
-            joined.append(list(group))
+            homes.append(fresh)
+            near.append(fresh)
         else:
-            home.extend(group)
-    return joined
-
-
-def _completes(home: list[Read], group: list[Read]) -> bool:
-    if author(home[0]) != author(group[0]):
-        return False
-    if _threaded(home) and _threaded(group):
-        return False
-    return not _restarts(home, group)
-
-
-def _threaded(group: list[Read]) -> bool:
-    return len(group) > 1 or bool(parent(group[0]))
-
-
-def _restarts(home: list[Read], group: list[Read]) -> bool:
-    """The numbers begin anew with other patches: a second series of the same shape."""
-    total = home[0].subject.total or 0
-    have = {r.subject.n for r in home}
-    fresh = {r.subject.n for r in group}
-    if not have & fresh:
-        return False
-    covers = {r.subject.title for r in (*home, *group) if r.cover}
-    same = {r.subject.title for r in home} & {r.subject.title for r in group}
-    return not same and (len(covers) > 1 or have >= set(range(1, total + 1)))
+            home.take(fresh)
+    return [home.reads for home in homes]

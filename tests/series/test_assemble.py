@@ -167,11 +167,12 @@ def test_mails_without_numbers_that_were_sent_are_series_of_their_own() -> None:
 def test_numbered_files_of_a_folder_are_a_series() -> None:
     messages = [
         m
-        for name in ("p/0001-a.patch", "p/0002-b.patch", "q/0001-c.patch", "q/other.patch")
+        for name in ("p/0001-a.patch", "p/0002-b.patch", "p/v2-0001-a.patch", "q/0001-c.patch", "q/other.patch")
         for m in read_mail(mail("[PATCH] x", diff("x.c")).encode(), name)
     ]
     assert [(s.source, s.total) for s in assemble(messages)] == [
         ("p/0001-a.patch", 2),
+        ("p/v2-0001-a.patch", 1),
         ("q/0001-c.patch", 1),
         ("q/other.patch", 1),
     ]

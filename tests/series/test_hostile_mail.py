@@ -57,6 +57,12 @@ CASES: dict[str, Callable[[], bytes]] = {
     "series of one author": lambda: b"".join(
         ENVELOPE + b"Subject: [PATCH] x\nMessage-ID: <%d>\nFrom: a\n\n---\n" % n + FILE + hunk(1) for n in range(6_000)
     ),
+    "unthreaded numbers of one author": lambda: b"".join(
+        ENVELOPE + b"Subject: [PATCH %d/9999] x%d\nMessage-ID: <%d>\nFrom: a\n\n" % (n % 7, n, n) for n in range(8_000)
+    ),
+    "unthreaded numbers of many authors": lambda: b"".join(
+        ENVELOPE + b"Subject: [PATCH 1/2] x\nMessage-ID: <%d>\nFrom: a%d\n\n" % (n, n) for n in range(8_000)
+    ),
     "header lines": lambda: b"From: a\n" + b"X-A: b\n" * 300_000 + b"\nbody\n",
     "encoded words": lambda: b"From: a\nSubject: " + b"=?utf-8?q?a?= " * 200_000 + b"\n\nbody\n",
     "bracket groups": lambda: b"From: a\nSubject: " + b"[a]" * 200_000 + b"\n\nbody\n",
