@@ -47,6 +47,8 @@ class Dialect:
     respell: tuple[tuple[bytes, bytes], ...]
     unevaluated: frozenset[str]
     enabled: frozenset[str]
+    exclusive: tuple[frozenset[str], ...]
+    """Sets of tests of which exactly one holds in any build."""
     heads: tuple[HeadMacro, ...]
 
     @classmethod
@@ -74,6 +76,7 @@ class Dialect:
             respell=_respell(_table(data, "calls").get("respell", {})),
             unevaluated=_words(data, "calls", "unevaluated"),
             enabled=_words(data, "calls", "enabled"),
+            exclusive=_sets(data, "configurations", "exclusive"),
             heads=tuple(_head(row) for row in _table(data, "heads").get("rows", ())),
         )
 
@@ -94,6 +97,13 @@ def _words(data: Mapping[str, Any], table: str, key: str) -> frozenset[str]:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise ValueError(f"dialect: {table}.{key} is not a list of words")
     return frozenset(words)
+
+
+def _sets(data: Mapping[str, Any], table: str, key: str) -> tuple[frozenset[str], ...]:
+    sets = data.get(table, {}).get(key, [])
+    if not isinstance(sets, list) or not all(isinstance(one, list) for one in sets):
+        raise ValueError(f"dialect: {table}.{key} is not a list of lists of words")
+    return tuple(frozenset(map(str, one)) for one in sets)
 
 
 def _globs(patterns: Iterable[str]) -> re.Pattern[str]:

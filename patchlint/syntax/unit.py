@@ -21,7 +21,7 @@ from patchlint.syntax.outline import Body, is_function, outline
 from patchlint.syntax.pieces import is_other, lower_piece, read_body
 from patchlint.syntax.toplevel import TopLevel, read_items, top_macro
 from patchlint.syntax.values import Define, Field, Global, Head, Table, TopMacro
-from patchlint.syntax.variants import Arrangements, Enclosing, arrange, config_of, decided
+from patchlint.syntax.variants import Arrangements, Enclosing, Facts, arrange, config_of, decided
 
 MAX_SIZE = 8 << 20
 """Bytes of the largest file that is read."""
@@ -76,6 +76,8 @@ class Unit:
             self._outline = outline(lexed.shadow, self._groups)
             self._shadow = self._outline.text
         self._enclosing = Enclosing(self._groups)
+        errors = tuple(item.start for item in self._directives if item.word == "error")
+        self._facts = Facts(dialect.exclusive, errors)
         if self._outline.lost >= 0:
             line = self.file_line(self._outline.lost)
             self._not_analysed.append(NotAnalysed(path, "", "brackets do not close: the rest is not read", line))
@@ -234,7 +236,7 @@ class Unit:
         fixed = {atom.name: truth for atom, truth in decided(self._enclosing.at(body.open))}
         first = bisect_left(self._groups, body.open, key=lambda group: group.start)
         last = bisect_left(self._groups, body.end, key=lambda group: group.start)
-        return arrange(self._shadow, body.open, body.end, self._groups[first:last], fixed)
+        return arrange(self._shadow, body.open, body.end, self._groups[first:last], fixed, self._facts)
 
     def _report(self, head: Head, pos: int, reason: str) -> None:
         entry = NotAnalysed(self.path, head.name, reason, self.file_line(pos))

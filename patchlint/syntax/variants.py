@@ -52,7 +52,29 @@ class Arrangements(NamedTuple):
     bound_hit: bool
 
 
-def arrange(text: bytes, start: int, end: int, inner: Sequence[Group], fixed: Choice) -> Arrangements:
+class Facts(NamedTuple):
+    """What rules arrangements out: tests of which one at most holds, and the offsets of ``#error`` directives."""
+
+    exclusive: tuple[frozenset[str], ...] = ()
+    errors: tuple[int, ...] = ()
+
+    def allow(self, choice: Choice, varied: Sequence[Atom]) -> bool:
+        """Whether the tests can have these truths together.  Where all of a set are told, one of them holds."""
+        for tests in self.exclusive:
+            told = [choice[atom.name] for atom in varied if atom.yes in tests]
+            if sum(told) > 1 or (len(told) == len(tests) and not any(told)):
+                return False
+        return True
+
+    def compile(self, group: Group, index: int) -> bool:
+        """Whether the branch taken does not stop the compiler."""
+        if index < 0 or not self.errors:
+            return True
+        low, high = span(group, index)
+        return bisect_right(self.errors, low) == bisect_right(self.errors, high)
+
+
+def arrange(text: bytes, start: int, end: int, inner: Sequence[Group], fixed: Choice, facts: Facts) -> Arrangements:
     """The arrangements of the text between two offsets; ``inner`` are the groups that begin inside.
 
     ``fixed`` holds what the enclosing directives already decide.
@@ -61,7 +83,7 @@ def arrange(text: bytes, start: int, end: int, inner: Sequence[Group], fixed: Ch
     if not inner and not enabled:
         return Arrangements((Arrangement((), text[start:end], {}),), False)
     bound_hit = len(inner) > MAX_GROUPS
-    live = [group for group in inner if _matters(text, group)][:MAX_GROUPS]
+    live = [group for group in inner[:MAX_GROUPS] if _matters(text, group)]
     varied = _varied([atom for group in live for branch in group.branches for atom in atoms(branch.condition)], fixed)
     bound_hit = bound_hit or len(varied) > MAX_ATOMS
     symbols = _varied([config_atom(symbol.decode()) for symbol in enabled], fixed)
@@ -70,9 +92,12 @@ def arrange(text: bytes, start: int, end: int, inner: Sequence[Group], fixed: Ch
     found: dict[tuple[object, ...], list[dict[str, bool]]] = {}
     for choice in choices(varied, fixed, MAX_VARIANTS):
         taken = _taken(live, choice)
-        key = (*taken, *(choice[name] for name in sorted(names)))
-        found.setdefault(key, []).append(choice)
-    kept = [_arrangement(text, start, end, inner, varied, group, names) for group in found.values()]
+        possible = facts.allow(choice, varied) and all(facts.compile(group, index) for group, index in taken)
+        if possible:
+            key = (*((group.start, index) for group, index in taken), *(choice[name] for name in sorted(names)))
+            found.setdefault(key, []).append(choice)
+    same = list(found.values()) or [[dict(fixed) | {atom.name: True for atom in varied}]]
+    kept = [_arrangement(text, start, end, inner, varied, group, names) for group in same]
     if len(kept) == 1:
         kept = [kept[0]._replace(config=())]
     return Arrangements(tuple(kept), bound_hit)
@@ -82,15 +107,15 @@ def _varied(found: Sequence[Atom], fixed: Choice) -> list[Atom]:
     return list(dict.fromkeys(atom for atom in found if atom.name not in fixed))
 
 
-def _taken(groups: Sequence[Group], choice: Choice) -> list[tuple[int, int]]:
-    """(group start, branch) for every group that the choice leaves visible."""
-    taken: list[tuple[int, int]] = []
+def _taken(groups: Sequence[Group], choice: Choice) -> list[tuple[Group, int]]:
+    """Every group that the choice leaves visible, with the branch taken."""
+    taken: list[tuple[Group, int]] = []
     hidden: list[tuple[int, int]] = []
     for group in groups:
         if any(low <= group.start < high for low, high in hidden):
             continue
         index = selected(group, choice)
-        taken.append((group.start, index))
+        taken.append((group, index))
         hidden.extend(span(group, other) for other in range(len(group.branches)) if other != index)
     return taken
 

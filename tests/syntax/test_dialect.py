@@ -24,6 +24,8 @@ def test_replacement_of_another_length() -> None:
     tables = "[attributes]\n[loops]\n[scopes]\n[jumps]\n[heads]\n[calls]\n"
     with pytest.raises(ValueError, match="length"):
         Dialect.from_toml(tables + 'respell = { a = "bb" }')
+    with pytest.raises(ValueError, match="exclusive"):
+        Dialect.from_toml(tables + "[configurations]\nexclusive = [1]")
     with pytest.raises(ValueError, match="heads"):
         Dialect.from_toml(tables.replace("[heads]\n", '[heads]\nrows = [{ match = "X" }]\n'))
 

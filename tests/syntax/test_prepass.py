@@ -1,5 +1,6 @@
 """The pre-pass: length and lines stay, whatever the bytes; comments, strings and directives are no code."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -52,6 +53,16 @@ def test_any_hunks_can_be_read(first: bytes, second: bytes) -> None:
     for head in unit.heads:
         assert head.line in range(10, 10 + start) or head.line >= 500
         assert unit.function(head).variants
+
+
+@pytest.mark.parametrize(
+    "word", [b"(", b")", b"{{\n}", b"x=(a){}", b"typeof(", b"#if X\n", b"else if (a)\n", b"__free("]
+)
+def test_the_same_again_and_again_ends(word: bytes) -> None:
+    for before in (b"", b"int f(void)\n{\n"):
+        unit = parse(before + word * (4000 // len(word)) + b"\n}\n", "t.c")
+        assert all(unit.function(head).variants for head in unit.heads)
+        assert isinstance(unit.macros, tuple)
 
 
 def test_comments_strings_and_directives_are_blank() -> None:

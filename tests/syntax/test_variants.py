@@ -77,6 +77,17 @@ def test_elif_chain() -> None:
     }
 
 
+def test_tests_of_which_one_holds() -> None:
+    found = variants_of("#if BITS_PER_LONG == 32\na();\n#elif BITS_PER_LONG == 64\nb();\n#endif")
+    assert list(found.values()) == [["a()"], ["b()"]]
+
+
+def test_branch_that_does_not_compile() -> None:
+    found = variants_of("#ifdef CONFIG_A\na();\n#elif defined(B)\nb();\n#else\n#error neither\n#endif")
+    assert list(found.values()) == [["a()"], ["b()"]]
+    assert variants_of("#ifdef CONFIG_A\na();\n#error no\n#else\n#error never\n#endif") == {(): ["a()"]}
+
+
 def test_bound_is_told() -> None:
     parts = "".join(f"#ifdef CONFIG_{name}\n{name}();\n#endif\n" for name in "ABCDEF")
     unit = unit_of(f"int f(void)\n{{\n{parts}}}\n")
