@@ -11,7 +11,7 @@ from patchlint.checkers import pairing, rcu, sleeping
 from patchlint.checkers.context import CheckResult, FunctionContext
 from patchlint.checkers.function_fault import FunctionFault, lower, to_finding
 from patchlint.checkers.handed import consumed
-from patchlint.checkers.unwinding import shown_pairs
+from patchlint.checkers.unwinding import UNDOING, shown_pairs
 from patchlint.dataflow import Callees, PathReport, Policy, explore
 from patchlint.ir import Variant
 from patchlint.model import Finding, NotAnalysed
@@ -56,7 +56,7 @@ def transparent(callees: Callees) -> Callable[[str], int]:
 
 
 def _policy(ctx: FunctionContext) -> Policy:
-    return Policy(unknown_takes=ctx.mode != "changed")
+    return Policy(unknown_takes=ctx.mode != "changed", undoing=UNDOING)
 
 
 def _confirmed(

@@ -67,12 +67,22 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 continue
             passed = [e for e in report.exits if _passed(paths[id(e)], hold.site)]
             ended = [e for e in passed if _ended(paths[id(e)], hold.site)]
-            if _tail_call(exit_, site) or _undone_in_loop(report, hold, paths[id(exit_)]):
+            if _helper_may_undo(hold, family, paths[id(exit_)]) or _tail_call(exit_, site):
+                continue
+            if _undone_in_loop(report, hold, paths[id(exit_)]):
                 continue
             confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
                 yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
+
+
+def _helper_may_undo(hold: Hold, family: Family, path: list[Mark]) -> bool:
+    """A helper that sounds like undoing was called since: what it does to things found through others is not known."""
+    if family.kind not in ("pair",) and not hold.stored:
+        return False
+    since = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), default=0)
+    return any(m.kind == "undo" for m in path[since + 1 :])
 
 
 def _tail_call(exit_: Exit, site: Site) -> bool:
@@ -196,8 +206,16 @@ def _judge_state(
     if ended and any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended):
         return "medium"
     if error and any(not _is_error(ctx, e) for e in passed):
-        return "medium" if family.sort in _COUNTED and not site.where else "low"
+        surely = family.sort in _COUNTED or _undoes_earlier(marks(exit_.trail), site.pos)
+        return "medium" if surely and not site.where else "low"
     return None
+
+
+def _undoes_earlier(path: list[Mark], site: int) -> bool:
+    """The way out undoes what was taken before ``site``: it unwinds, and misses this one."""
+    at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == site), default=0)
+    earlier = {m.pos for m in path[:at] if m.kind == "acquire"}
+    return any(m.kind == "release" and m.site in earlier for m in path[at:])
 
 
 def _leak_fault(

@@ -6,6 +6,7 @@ the same function calls that counterpart on the same thing: its own unwinding is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -15,6 +16,12 @@ from patchlint.effects import ANY, POS, ZERO, Cleanup, Effect, Family, GuardClas
 from patchlint.ir import Assign, Binary, Call, Decl, Evaluate, Expr, Name, Num
 from patchlint.ruleset import Models
 
+UNDOING = re.compile(
+    r"(?:^|_)(?:un\w+|de(?:init|register|stroy|tach|assert|activate|configure)\w*|dis(?:able|connect|card)\w*|free\w*|put|"
+    r"release\w*|remove\w*|clean\w*|clear\w*|exit|fini\w*|stop\w*|shutdown|teardown|tear|close|down|off|reset|suspend|"
+    r"delete|del|abort|cancel|rollback|revert|drop|flush|kill|rearm)(?:_|$|\d)"
+)
+"""Names that by their sound undo something; nothing is known of most of them."""
 INFERRED = "inferred"
 """Flag of effects that come from here."""
 

@@ -91,6 +91,8 @@ class Calls:
         args = [self.machine.value(st, arg) for arg in expr.args]
         self.machine.target, self.machine.target_text = target, text
         summary = self.callees.summary(expr.name) if expr.name else None
+        if st.holds and expr.args and (summary is None or summary.origin == "body"):
+            self._maybe_undoes(st, expr)
         self.look(st, expr, args, summary)
         if st.holds:
             self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
@@ -136,6 +138,11 @@ class Calls:
                 Event("given", expr.pos, expr.name, contexts, value, "", st.holds, st.trail, 0, render(arg))
             )
 
+    def _maybe_undoes(self, st: State, expr: Call) -> None:
+        name = expr.name or getattr(expr.func, "field", "")
+        if self.policy.undoing is not None and self.policy.undoing.search(name):
+            st.mark("undo", expr.pos, name)
+
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
         """Nothing is known of the callee: it may write through addresses it gets and, by policy, keep what it gets."""
         for index, value in enumerate(args):
@@ -172,7 +179,8 @@ class Calls:
         root = self.machine.values.root
         if self.machine.values.nodes[root[value]][0] not in ("&l", "&g"):
             return set()
-        return {root[v] for a, v in st.mem.items() if root[a] == root[value]}
+        inside = {root[v] for a, v in st.mem.items() if root[a] == root[value]}
+        return inside | {root[v] for a, v in st.mem.items() if root[a] in inside}
 
     def _share(self, st: State, args: list[Value], pos: int) -> None:
         """What was registered can be found by others: holds on the things it is part of count as stored."""

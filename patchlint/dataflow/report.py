@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ class Policy(NamedTuple):
     max_states: int = 4000
     precise: bool = False
     """Keep apart all states that differ in what later code can ask, instead of joining those that hold the same."""
+    undoing: re.Pattern[str] | None = None
+    """Names of calls that by their sound undo things; where nothing surer is known of one, the path is marked."""
     given: tuple[tuple[int, str], ...] = ()
     """Parameters (from 0) that the function is handed a hold of, and the families."""
     seed_params: bool = False
