@@ -10,6 +10,7 @@ from patchlint.checkers.static_key_change import lost_halves, lost_helpers, move
 from patchlint.checkers.static_key_context import wrong_contexts
 from patchlint.checkers.static_key_declare import declarations, mixed, not_exported
 from patchlint.checkers.static_key_paths import failing_paths
+from patchlint.checkers.static_key_reach import other_releases
 from patchlint.checkers.static_key_sites import KeyFacts, KeyReader, definitions_in
 from patchlint.checkers.static_key_state import Known, forgotten, unequal, unpaired
 from patchlint.checkers.tree_change import Changed, changed_functions, changed_outside, text_of
@@ -92,6 +93,7 @@ def _of_key(
         yield from unpaired(after, now, known)
         yield from unequal(now)
         yield from forgotten(after, now)
+        yield from other_releases(after, now)
     if was is not None:
         yield from moved_conditions(was, now)
     yield from failing_paths(after, now, known.complete)
