@@ -260,7 +260,8 @@ def _call(call: Call, names: Names, depth: int) -> Text:
     if not call.name:
         return Text(f"{tail(call.func) or '*'}()", frozenset(("call",)))
     kind: Kind = "progress" if call.name in _FAILURES else "call"
-    return Text(f"{call.name}({_arguments(call, names, depth)})", frozenset((kind,)), frozenset((f"{call.name}()",)))
+    roots = frozenset(arg.id for arg in map(strip, call.args) if isinstance(arg, Name)) | {f"{call.name}()"}
+    return Text(f"{call.name}({_arguments(call, names, depth)})", frozenset((kind,)), roots)
 
 
 def _arguments(call: Call, names: Names, depth: int) -> str:
