@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from patchlint.checkers.context import FunctionContext
 from patchlint.dataflow import Exit, Mark, PathReport
 from patchlint.model import Confidence
@@ -32,11 +34,16 @@ def judge_handed(ctx: FunctionContext, exit_: Exit, path: list[Mark], ended: lis
     """
     same = [(e, p) for e, p in ended if e.mask == exit_.mask and _plain(e.text) == _plain(exit_.text)]
     places = {m.pos for _, p in same for m in p if m.kind == "release"}
-    if len(places) < 2 or not same:
+    if not same or not (len(places) > 1 or _constant(exit_)):
         return None
     if any(m.kind == "if" and ("test" in m.text or "ref" in m.text or "count" in m.text) for m in path):
         return None
     return "medium"
+
+
+def _constant(exit_: Exit) -> bool:
+    """The result is a constant: what is returned says nothing of what became of the parameter."""
+    return exit_.mask != 0 and re.fullmatch(r"-?\w+", exit_.text) is not None and not exit_.text.islower()
 
 
 def _plain(text: str) -> str:

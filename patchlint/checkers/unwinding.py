@@ -135,7 +135,7 @@ def _uses(cfg: Cfg) -> Iterator[Use]:
             target, value = render(expr.target), expr.value
         for node in walk(expr):
             if isinstance(node, Call) and node.name:
-                yield Use(node, target if node is value else "" if node is expr and alone else "?")
+                yield Use(node, target if node is value and (target or alone) else "?")
 
 
 def _expressions(cfg: Cfg) -> Iterator[tuple[Expr, bool]]:

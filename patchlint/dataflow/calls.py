@@ -170,9 +170,14 @@ class Calls:
     def _may_take(self, st: State, value: Value) -> None:
         roots = self.machine.values.root
         given = {roots[value], *self._inside_local(st, value)}
-        kept = tuple(h for h in st.holds if not h.owned or roots[h.obj] not in given)
+        kept = tuple(h for h in st.holds if not h.owned or roots[h.obj] not in given or self._elsewhere(h, value))
         if len(kept) != len(st.holds):
             st.holds = kept
+
+    def _elsewhere(self, hold: Hold, value: Value) -> bool:
+        """A reference taken on one member is not what a call gets that is given another member's address or the whole."""
+        site = self.log.sites.get((hold.site, hold.family))
+        return site is not None and site.by == "arg" and hold.obj != value and not hold.stored
 
     def _inside_local(self, st: State, value: Value) -> set[Value]:
         """What a structure holds whose address is given away."""
