@@ -14,7 +14,7 @@ from patchlint.dataflow import Callees, Exit, Hold, PathReport, Policy, explore
 from patchlint.effects import ANY, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Call, Function, Variant
 
-MAX_STATES = 600
+MAX_STATES = 300
 """States explored of one callee; a body that needs more stays unknown."""
 
 _SEED = "param"

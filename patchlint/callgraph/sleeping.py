@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from patchlint.callgraph.callees import Bodies, Callee
 
-MAX_DEPTH = 6
+MAX_DEPTH = 4
 _MANY_CALLS = 12
 """A "no" needs a look at everything that is called, so bodies that call more are not asked for one."""
 
@@ -17,7 +17,7 @@ class Sleeping:
 
     def __init__(self, bodies: Bodies) -> None:
         self.bodies = bodies
-        self._known: dict[tuple[str, str], str] = {}
+        self._known: dict[tuple[str, str, int], str] = {}
 
     def sleeps(self, name: str, file: str, depth: int = 0) -> str:
         """Whether a call may sleep.
@@ -29,11 +29,11 @@ class Sleeping:
             return modelled.sleeps
         if self.bodies.models.macro(name) is not None:
             return "no"
-        key = (name, file)
+        if depth >= MAX_DEPTH:
+            return "unknown"
+        # With the depth: an answer that was cut short must not stand for one that looks further.
+        key = (name, file, depth)
         if key not in self._known:
-            if depth >= MAX_DEPTH:
-                return "unknown"
-            self._known[key] = "unknown"  # what recursion sees of itself
             self._known[key] = self.agreed(self.bodies.find(name, file), depth)
         return self._known[key]
 

@@ -18,8 +18,8 @@ from patchlint.ruleset import Models
 
 MAX_LEVELS = 3
 """How deep effects are looked for: a wrapper of a wrapper of a wrapper of an API."""
-_MOST_CALLS = {3: 40, 2: 25, 1: 12}
-"""Calls in a body that is explored path by path, by the levels left: wrappers are small."""
+_MOST_CALLS = 24
+"""Names called in a body that is explored path by path: wrappers are small."""
 _PARTNERS = 6
 """Functions of the same file that are looked at for the other half of a lock wrapper."""
 _MAX_ALIASES = 4
@@ -42,7 +42,7 @@ class TreeCallees:
         self._owned = _owned(models)
         self._summaries: dict[tuple[object, ...], Summary | None] = {}
         self._inferred: dict[tuple[str, int, int], Inferred] = {}
-        self._telling: dict[tuple[str, int, int], bool] = {}
+        self._heights: dict[tuple[str, int, int], int] = {}
 
     def with_overlay(self, files: Mapping[str, bytes | None]) -> TreeCallees:
         """The same tree with other files before it."""
@@ -156,12 +156,13 @@ class TreeCallees:
         return inferred._replace(effects=effects)
 
     def _raw_effects(self, callee: Callee, levels: int) -> Inferred:
-        key = (*callee.place, levels)
+        if callee.flow is None or len(callee.flow.called) > _MOST_CALLS:
+            return NOTHING
+        # Its own height, not the levels asked for: most bodies call APIs only and need exploring once.
+        height = self._height(callee, levels)
+        key = (*callee.place, height)
         if key not in self._inferred:
-            self._inferred[key] = NOTHING  # what recursion sees of itself
-            few = callee.flow is not None and len(callee.flow.called) <= _MOST_CALLS.get(levels, 0)
-            if few and self._tells(callee, levels):
-                self._inferred[key] = self._explored(callee, levels)
+            self._inferred[key] = self._explored(callee, height) if height else NOTHING
         return self._inferred[key]
 
     def _explored(self, callee: Callee, levels: int) -> Inferred:
@@ -170,25 +171,27 @@ class TreeCallees:
             return NOTHING
         return infer(function, FileCallees(self, callee.definition.file, levels - 1), self._owned)
 
-    def _tells(self, callee: Callee, levels: int) -> bool:
-        """Whether a body may have effects: it stores a parameter, or calls what has some."""
+    def _height(self, callee: Callee, levels: int) -> int:
+        """How many levels of bodies, at most ``levels``, the effects of one come from; 0 when it can have none."""
+        flow = callee.flow
+        if flow is None or levels <= 0:
+            return 0
         key = (*callee.place, levels)
-        if key not in self._telling:
-            self._telling[key] = False  # what recursion sees of itself
-            flow = callee.flow
-            self._telling[key] = flow is not None and (
-                any(param.kept == "stored" for param in flow.params)
-                or any(self._name_tells(name, callee.definition.file, levels - 1) for name in flow.called)
-            )
-        return self._telling[key]
+        if key not in self._heights:
+            stores = any(param.kept == "stored" for param in flow.params)
+            file = callee.definition.file
+            below = [self._name_height(name, file, levels - 1) for name in flow.called if name]
+            self._heights[key] = max([int(stores), *(height + 1 for height in below if height >= 0)])
+        return self._heights[key]
 
-    def _name_tells(self, name: str, file: str, levels: int) -> bool:
+    def _name_height(self, name: str, file: str, levels: int) -> int:
+        """The height of what ``name`` means: 0 for an API with effects, -1 for what has none."""
         modelled = self.models.summary(name)
         if modelled is not None:
-            return bool(modelled.effects) or "take" in modelled.args or modelled.never_returns
-        if not name or levels <= 0 or self.models.macro(name) is not None:
-            return False
-        return any(self._tells(one, levels) for one in self.bodies.find(name, file))
+            return 0 if modelled.effects or "take" in modelled.args or modelled.never_returns else -1
+        if self.models.macro(name) is not None or levels <= 0:
+            return -1
+        return max((self._height(one, levels) for one in self.bodies.find(name, file)), default=0) or -1
 
     def _paired(self, callee: Callee, effect: Effect) -> bool:
         """Whether a function of the same file surely does the opposite: a lock and an unlock wrapper."""
