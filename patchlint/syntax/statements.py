@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from patchlint import ir
+from patchlint.syntax.declarators import declarators, declared
 from patchlint.syntax.expressions import Context, Expressions, has_error, squeeze
 from patchlint.syntax.tree import ERROR, Tree
 
@@ -15,10 +16,6 @@ _CONTAINERS = frozenset(
      "case_statement", "labeled_statement"}
 )  # fmt: skip
 _STORAGE = re.compile(r"\b(?:static|extern|register|auto|inline|__inline__|__inline|typedef)\b")
-_DECLARATORS = frozenset(
-    {"identifier", "pointer_declarator", "array_declarator", "function_declarator", "init_declarator",
-     "parenthesized_declarator", "attributed_declarator"}
-)  # fmt: skip
 
 
 class Statements(Expressions):
@@ -263,21 +260,26 @@ class Statements(Expressions):
     # -------------------------------------------------------------- declarations
 
     def _declaration(self, tree: Tree) -> Sequence[ir.Stmt]:
-        declarators = [child for child in tree[3] if child[0] in _DECLARATORS]
-        if not declarators:
+        found = declarators(tree)
+        if not found:
             return ()
-        kind = self._type_text(tree[1], declarators[0][1])
+        kind = self._type_text(tree[1], found[0][1])
         if kind == "__label__":
             return ()
-        static = any(child[0] == "storage_class_specifier" and child[2] - child[1] == 6
-                     and self.source[child[1] : child[2]] == b"static" for child in tree[3])  # fmt: skip
-        ends = [*(child[1] for child in declarators[1:]), tree[2]]
+        static = any(
+            child[0] == "storage_class_specifier" and self.source[child[1] : child[2]] == b"static" for child in tree[3]
+        )
+        ends = [*(child[1] for child in found[1:]), tree[2]]
         out: list[ir.Stmt] = []
-        for declarator, end in zip(declarators, ends, strict=True):
-            cleanup = self._cleanup(tree[1], declarators[0][1], declarator[1], end)
-            decl = self._declared(declarator, kind, static, cleanup)
-            if decl is not None:
-                out.append(decl)
+        for declarator, end in zip(found, ends, strict=True):
+            name = declared(declarator)
+            # A function without a value is a local prototype.
+            if name is None or (name.function and name.value is None):
+                continue
+            init = self.expression(name.value) if name.value is not None else None
+            cleanup = self._cleanup(tree[1], found[0][1], declarator[1], end)
+            text = self.text(name.start, name.end)
+            out.append(ir.Decl(text, kind, name.pointer, name.array, init, static, cleanup, name.start))
         return out
 
     def _type_text(self, start: int, end: int) -> str:
@@ -296,28 +298,6 @@ class Statements(Expressions):
             if word in ("__free", "__cleanup") and (start <= pos < end or first <= pos < name):
                 return args
         return ""
-
-    def _declared(self, tree: Tree, kind: str, static: bool, cleanup: str) -> ir.Decl | None:
-        """One declarator; None for a local prototype."""
-        init: ir.Expr | None = None
-        inner = tree
-        if inner[0] == "init_declarator":
-            init = self.expression(inner[3][-1])
-            inner = inner[3][0]
-        pointer, array, function = 0, False, False
-        while inner[0] != "identifier":
-            if inner[0] == "pointer_declarator":
-                pointer += 1
-                function = False
-            array = array or inner[0] == "array_declarator"
-            function = function or inner[0] == "function_declarator"
-            inside = [child for child in inner[3] if child[0] in _DECLARATORS]
-            if not inside:
-                return None
-            inner = inside[0]
-        if function and init is None:
-            return None
-        return ir.Decl(self.text(inner[1], inner[2]), kind, pointer, array, init, static, cleanup, inner[1])
 
 
 def _is_broken(tree: Tree) -> bool:

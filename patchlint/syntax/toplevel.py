@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from patchlint.syntax.brackets import ARGS
+from patchlint.syntax.declarators import Declared, declarators, declared
 from patchlint.syntax.dialect import Dialect
 from patchlint.syntax.expressions import squeeze
 from patchlint.syntax.heads import split_args
@@ -21,17 +21,6 @@ _MACRO = re.compile(rb"\s*((?:static|extern)\s+)?([A-Za-z_]\w*)\s*(" + ARGS + rb
 _SPACE = re.compile(rb"\s*+")
 _NO_MACRO = frozenset(["if", "for", "while", "switch", "typedef", "sizeof", "return", "asm", "__asm__"])
 _NO_FUNCTION = frozenset(["NULL", "THIS_MODULE", "true", "false"])
-_DECLARATORS = frozenset(
-    {
-        "identifier",
-        "pointer_declarator",
-        "array_declarator",
-        "function_declarator",
-        "init_declarator",
-        "parenthesized_declarator",
-        "attributed_declarator",
-    }
-)
 _WORDS = re.compile(r"\b(?:static|extern|register|typedef|inline|const|volatile)\b")
 
 
@@ -92,15 +81,6 @@ def top_macro(source: bytes, start: int, end: int, static: bool) -> TopMacro:
     return TopMacro(call[:opened].decode("latin-1").strip(), tuple(squeeze(arg) for arg in args), start, static)
 
 
-class _Declared(NamedTuple):
-    name: str
-    pos: int
-    pointer: int
-    array: bool
-    function: bool
-    value: Tree | None
-
-
 class _ItemReader:
     """Reads one declaration or type definition."""
 
@@ -125,33 +105,34 @@ class _ItemReader:
         return self.source[start:end].decode("utf-8", "replace")
 
     def _variables(self, tree: Tree) -> None:
-        declarators = [child for child in tree[3] if child[0] in _DECLARATORS]
-        if not declarators:
+        found = declarators(tree)
+        if not found:
             return
         storage = {self._text(child[1], child[2]) for child in tree[3] if child[0] == "storage_class_specifier"}
-        kind = self._type(tree[1], declarators[0][1])
+        kind = self._type(tree[1], found[0][1])
         words = tuple(item.word for item in self.attributes if not _inside_braces(tree, item.pos))
-        for declarator in declarators:
-            declared = _declared(declarator)
-            if declared is None or declared.function:
-                continue
-            name = self._text(declared.pos, declared.pos + len(declared.name))
-            static, extern = "static" in storage, "extern" in storage
-            self.found.globals.append(
-                Global(
-                    name,
-                    kind,
-                    static,
-                    extern,
-                    words,
-                    declared.pos,
-                    declared.pointer,
-                    declared.array,
-                    declared.value is not None,
-                )
+        for declarator in found:
+            name = declared(declarator)
+            if name is not None and not name.function:
+                self._variable(name, kind, storage, words)
+
+    def _variable(self, name: Declared, kind: str, storage: set[str], words: tuple[str, ...]) -> None:
+        text = self._text(name.start, name.end)
+        self.found.globals.append(
+            Global(
+                name=text,
+                type=kind,
+                static="static" in storage,
+                extern="extern" in storage,
+                attributes=words,
+                pos=name.start,
+                pointer=name.pointer,
+                array=name.array,
+                initialised=name.value is not None,
             )
-            if declared.value is not None and declared.value[0] == "initializer_list":
-                self._table(kind, name, declared.value, declared.pos)
+        )
+        if name.value is not None and name.value[0] == "initializer_list":
+            self._table(kind, text, name.value, name.start)
 
     def _type(self, start: int, end: int) -> str:
         text = self.source[start:end]
@@ -227,20 +208,3 @@ def _field_names(tree: Tree) -> Iterator[Tree]:
     elif tree[0].endswith("declarator"):
         for child in tree[3]:
             yield from _field_names(child)
-
-
-def _declared(tree: Tree) -> _Declared | None:
-    value: Tree | None = None
-    if tree[0] == "init_declarator":
-        value, tree = tree[3][-1], tree[3][0]
-    pointer, array, function = 0, False, False
-    while tree[0] != "identifier":
-        if tree[0] == "pointer_declarator":
-            pointer, function = pointer + 1, False
-        array = array or tree[0] == "array_declarator"
-        function = function or tree[0] == "function_declarator"
-        inside = [child for child in tree[3] if child[0] in _DECLARATORS]
-        if not inside:
-            return None
-        tree = inside[0]
-    return _Declared(" " * (tree[2] - tree[1]), tree[1], pointer, array, function, value)
