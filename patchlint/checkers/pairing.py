@@ -1,4 +1,4 @@
-"""Acquire and release: what is held when a path leaves, dropped twice, used after its release.
+"""Acquire and release: what is held when a path leaves, dropped twice.
 
 The strongest evidence is the function itself: another path that releases what this one does not
 (PRECISION.md). Where a function leaves with something held on all paths of one class of result, that is its contract.
@@ -276,19 +276,6 @@ def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]
                 "pairing", "double", family.kind, event.pos, subject,
                 f"{family.label} '{subject}' is {word} twice on this path", tuple(steps),
                 "high" if event.detail == "freed" else "medium", f"{family.name}|{event.name}|{last_branch(path)}",
-            )  # fmt: skip
-        elif event.kind == "use" and event.name != "&":
-            if event.detail == "pass" or not event.since or event.family not in ("freed", "dropped"):
-                continue
-            if event.family == "dropped" and not _got_here(report, event.since):
-                continue
-            word = "freed" if event.family == "freed" else "dropped"
-            steps = [step(ctx, event.since, f"{family.label} {word} here"), *decisions(ctx, path, event.since),
-                     step(ctx, event.pos, f"'{subject}' is used here")]  # fmt: skip
-            yield FunctionFault(
-                "pairing", "use-after", family.kind, event.pos, subject,
-                f"'{subject}' is used after its {family.label} was {word}", tuple(steps),
-                "high" if event.family == "freed" else "medium", f"{family.name}|{event.name}",
             )  # fmt: skip
         elif event.kind == "underflow":
             yield from _underflow(ctx, report, event.pos, event, family, path)

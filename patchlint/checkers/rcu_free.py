@@ -178,8 +178,10 @@ class _Order:
 
     def _own_release(self, call: Call) -> bool:
         """``object->release(object)``: the object's own way to be freed, not that of a table of operations."""
-        func = call.func
-        return isinstance(func, Member) and bool(_RELEASES.search(func.field)) and render(func.base) == _plain(call.args[0])
+        match call.func:
+            case Member(base, field, _, _):
+                return bool(_RELEASES.search(field)) and render(base) == _plain(call.args[0])
+        return False
 
     def _late(self, call: Call, owner: str, now: _State) -> None:
         for away in now:

@@ -1,0 +1,125 @@
+"""Objects used after the reference that kept them was dropped, or after they were freed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from patchlint.cfg import render, walk
+from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.evaluated import all_expressions, calls_in
+from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.dataflow import Event, Mark, PathReport, Released
+from patchlint.effects import Family
+from patchlint.ir import Assign, Member
+from patchlint.model import Confidence
+
+CHECKER: Final = "pairing"
+
+_TELLS: Final = re.compile(
+    r"^(?:pr_|dev_|netdev_|net_|v?printk|seq_|IS_ERR|PTR_ERR|ERR_PTR|WARN|BUG|kasan_|kmemleak_)|_(?:dbg|err|warn|info)$"
+    r"|(?:^|_)(?:set|assign|init|INIT)(?:_|$)|(?:^|_)k?v?(?:free|put|release|drop|destroy)$|^(?:k?v?free|put)_"
+)
+"""Calls that print a pointer or look at its value only, or give it up once more (which another fault tells)."""
+
+_ENDS: Final = re.compile(
+    r"(?:^|_)(?:release|free|destroy|remove|exit|put|unset|detach|fini|deinit|cleanup|kill|del|delete|disconnect|shutdown|"
+    r"unregister|teardown|uninit|dtor|unbind)(?:_|$)"
+)
+"""Names of functions that end the life of what they are given."""
+
+
+def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
+    """Uses of dead objects on the paths of one variant, the first one after each end."""
+    told: set[tuple[int, str]] = {(event.since, event.subject) for event in report.events if event.kind == "released"}
+    for event in report.events:
+        if event.kind != "use" or event.family not in ("freed", "dropped") or (event.since, event.subject) in told:
+            continue
+        family = _family(ctx, report, event)
+        sure = _sure(ctx, report, event) if family is not None else None
+        if family is not None and sure is not None:
+            told.add((event.since, event.subject))
+            yield _fault(ctx, event, family, sure)
+
+
+def _family(ctx: FunctionContext, report: PathReport, event: Event) -> Family | None:
+    """What the object was a hold of: told by the release, or by the call that consumed it.
+
+    A reference that a call takes over goes on keeping the object; consumed memory is another's.
+    """
+    ended = _ended(report, event)
+    if ended is not None:
+        return ctx.callees.family(ended.family)
+    for call in calls_in(ctx.function):
+        summary = ctx.callees.summary(call.name) if call.pos == event.since and call.name else None
+        for effect in summary.effects if summary is not None else ():
+            family = ctx.callees.family(effect.resource) if effect.frees else None
+            if family is not None and family.kind == "mem":
+                return family
+    return None
+
+
+def _ended(report: PathReport, event: Event) -> Released | None:
+    """The release that the event goes back to, one that ended a hold of this function if there is such."""
+    here = [r for r in report.releases if r.pos == event.since]
+    return next((r for r in here if r.matched), here[0] if here else None)
+
+
+def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence | None:
+    """How sure it is that the object may be gone; None when it may well be there."""
+    passed = event.detail == "pass"
+    if passed and _TELLS.search(event.name):
+        return None
+    ended = _ended(report, event)
+    if event.family == "freed":
+        return "medium" if passed else "high"
+    if ended is None:
+        return None
+    if not ended.matched:
+        return _found_dropped(report, event, ended) or _field_dropped(ctx, report, event, ended)
+    site = report.sites.get((ended.site, ended.family))
+    if site is None or site.by == "arg":
+        return None
+    return "medium"
+
+
+def _found_dropped(report: PathReport, event: Event, ended: Released) -> Confidence | None:
+    """What a call gave back was dropped, as this function does on other paths too: the reference was its own."""
+    found = report.keys[ended.obj][0] == "s" and event.obj == ended.obj
+    others = any(r.obj == ended.obj and r.family == ended.family and r.pos != ended.pos for r in report.releases)
+    return "medium" if found and others else None
+
+
+def _field_dropped(ctx: FunctionContext, report: PathReport, event: Event, ended: Released) -> Confidence | None:
+    """A structure's own reference was dropped: its pointer was cleared afterwards, or all of this is its end."""
+    address = report.keys[ended.obj]
+    field = report.keys[int(str(address[1]))] if address[0] == "ld" else ()
+    if not field or field[0] != "f" or event.obj != ended.obj:
+        return None
+    cleared = (
+        node.pos
+        for expr in all_expressions(ctx.function)
+        for node in walk(expr)
+        if isinstance(node, Assign) and isinstance(node.target, Member) and node.target.field == field[2]
+        and render(node.value) in ("NULL", "0")
+    )  # fmt: skip
+    if any(event.since < pos < event.pos for pos in cleared):
+        return "medium"
+    return "medium" if event.subject == ended.subject and _ENDS.search(ctx.function.name) else None
+
+
+def _fault(ctx: FunctionContext, event: Event, family: Family, sure: Confidence) -> FunctionFault:
+    path: list[Mark] = marks(event.trail)
+    subject = event.subject or event.name
+    word = "freed" if event.family == "freed" else "dropped"
+    use = f"passed to {event.name}()" if event.detail == "pass" else "used"
+    steps = (
+        step(ctx, event.since, f"{family.label} {word} here"),
+        *decisions(ctx, path, event.since),
+        step(ctx, event.pos, f"'{subject}' is {use} here"),
+    )
+    message = f"'{subject}' is {use} after its {family.label} was {word}"
+    return FunctionFault(
+        CHECKER, "use-after", family.kind, event.pos, subject, message, steps, sure, f"{family.name}|{event.name}"
+    )
