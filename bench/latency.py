@@ -2,18 +2,21 @@
 
     python bench/latency.py --tree TREE --corpus CORPUS [--count 50] [--patchlint .venv/bin/patchlint]
 
-Every time is wall time of a fresh process, from start to exit.  Prints median and 95th percentile of each command and
-the slowest patches.  The first patch is run once before, so that a cold index or disk cache is told apart.
+Every time is of a fresh process, from start to exit: wall time, and the processor time that it used (which a busy
+machine does not stretch).  Prints median and 95th percentile of each command and the slowest patches.  The first patch
+is run once before, so that a cold index or disk cache is told apart.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 PARTS = ("clean", "planted", "real", "series")
 
@@ -24,16 +27,19 @@ def main() -> None:
     patches = sample(options.corpus, options.count)
     review = [options.patchlint, "mbox", "--tree", str(options.tree), "--jobs", "1", "-q"]
     checkpatch = ["perl", str(options.tree / "scripts/checkpatch.pl"), f"--root={options.tree}", "--terse", "-q"]
-    first = wall([*review, str(patches[0])])
-    times: dict[str, list[tuple[float, Path]]] = {"patchlint": [], "checkpatch": []}
+    first = run([*review, str(patches[0])])
+    times: dict[str, list[Taken]] = {"patchlint": [], "checkpatch": []}
     for patch in patches:
-        times["patchlint"].append((wall([*review, str(patch)]), patch))
-        times["checkpatch"].append((wall([*checkpatch, str(patch)]), patch))
-    print(f"{len(patches)} patches, tree {options.tree}; first run (index and disk cold or warm): {first:.2f} s")
-    print(f"{'command':12} {'median':>8} {'p95':>8} {'max':>8}   (seconds)")
+        times["patchlint"].append(run([*review, str(patch)]))
+        times["checkpatch"].append(run([*checkpatch, str(patch)]))
+    print(f"{len(patches)} patches, tree {options.tree}; first run (index and disk cold or warm): {first.wall:.2f} s")
+    print(f"{'command':12} {'':9} {'median':>8} {'p95':>8} {'max':>8}   (seconds)")
     for name, measured in times.items():
-        print(f"{name:12} {' '.join(f'{value:8.2f}' for value in figures([taken for taken, _ in measured]))}")
-    print("slowest:", ", ".join(f"{patch.name} {taken:.2f}" for taken, patch in sorted(times["patchlint"])[:-6:-1]))
+        for kind in ("wall", "processor"):
+            values = " ".join(f"{value:8.2f}" for value in figures([getattr(taken, kind) for taken in measured]))
+            print(f"{name:12} {kind:9} {values}")
+    slowest = sorted(zip(times["patchlint"], patches, strict=True))[:-6:-1]
+    print("slowest:", ", ".join(f"{patch.name} {taken.wall:.2f}" for taken, patch in slowest))
 
 
 def arguments() -> argparse.Namespace:
@@ -57,14 +63,23 @@ def sample(corpus: Path, count: int) -> list[Path]:
     return found[:count]
 
 
-def wall(command: list[str]) -> float:
-    """Seconds of one run; anything but "clean" and "findings" stops the measurement."""
+class Taken(NamedTuple):
+    """Seconds of one run."""
+
+    wall: float
+    processor: float
+
+
+def run(command: list[str]) -> Taken:
+    """One run; anything but "clean" and "findings" stops the measurement."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     taken = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if "checkpatch.pl" not in command[1] and done.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()[-300:]}")
-    return taken
+    return Taken(taken, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def figures(times: list[float]) -> tuple[float, float, float]:

@@ -197,7 +197,7 @@ def _review(desk: Desk, series: Series, tree: Tree | None) -> Review:
     )
     index = desk.index(tree)
     knowledge = TreeKnowledge(index, desk.ruleset, paths, tree.read if tree is not None else None)
-    review = review_series(series, tree, desk.ruleset, knowledge)
+    review = review_series(series, tree, desk.ruleset, knowledge, thorough=desk.options.show_all)
     notes = review.notes
     if tree is None:
         notes = (*notes, "no kernel tree (--tree DIR): judged by what the patches themselves show")

@@ -21,12 +21,22 @@ _MOST_LEVELS = 3
 """How far a changed effect is followed from callee to caller."""
 
 
+class _Past(NamedTuple):
+    """A function before a change, not examined yet: its findings matter only when there are some later on."""
+
+    at: int
+    """Which of the changes it precedes."""
+    site: Site
+    state: State
+
+
 @dataclass(slots=True)
 class _Life:
     """One function over the series, under whatever name and path."""
 
     mode: Mode
     changes: list[Change] = field(default_factory=list)
+    past: list[_Past] = field(default_factory=list)
 
 
 class Verdicts(NamedTuple):
@@ -37,9 +47,16 @@ class Verdicts(NamedTuple):
 
 
 class FunctionHistory:
-    """Follows each function through the patches of one series."""
+    """Follows each function through the patches of one series.
 
-    def __init__(self, examiner: Examiner, knowledge: Knowledge, reader: TreeReader | None, views: Views) -> None:
+    What a function looked like before a patch is examined only when there is something to compare with it, unless
+    ``thorough`` asks for all that was there before as well.
+    """
+
+    def __init__(
+        self, examiner: Examiner, knowledge: Knowledge, reader: TreeReader | None, views: Views, thorough: bool
+    ) -> None:
+        self._thorough = thorough
         self._examiner = examiner
         self._knowledge = knowledge
         self._reader = reader
@@ -69,11 +86,25 @@ class FunctionHistory:
 
     def _changed(self, stage: Stage, pair: Pair) -> bool:
         """Compare one changed function; whether the patch brings a fault into it."""
-        life = self._life(pair)
-        before = self._examine(pair.before, stage.before, life.mode)
+        return self._compare(stage, self._life(pair), pair)
+
+    def _compare(self, stage: Stage, life: _Life, pair: Pair, elsewhere: bool = False) -> bool:
+        """Add what the patch makes of a function to its record; whether it brings a fault into it."""
         after = self._examine(pair.after, stage.after, life.mode)
-        life.changes.append(_change(stage, before, after))
-        return _brings(life.changes[-1])
+        if pair.before is not None:
+            life.past.append(_Past(len(life.changes), pair.before, stage.before))
+        life.changes.append(Change(stage.order, stage.patch.n, {}, by_nameless_key(after), elsewhere))
+        if self._thorough or any(change.after for change in life.changes):
+            self._look_back(life)
+        change = life.changes[-1]
+        return bool(change.after.keys() - change.before.keys())
+
+    def _look_back(self, life: _Life) -> None:
+        """Examine what was put off."""
+        for at, site, state in life.past:
+            before = by_nameless_key(self._examine(site, state, life.mode))
+            life.changes[at] = life.changes[at]._replace(before=before)
+        life.past.clear()
 
     def _life(self, pair: Pair) -> _Life:
         """The function's record, moved to its new place; a function without a past begins as new code."""
@@ -123,13 +154,11 @@ class FunctionHistory:
         """Compare a function that is not changed itself; whether it is faulty now."""
         known = self._lives.get(caller.place)
         mode: Mode = known.mode if known is not None else "changed"
-        before = self._examiner.examine(caller, stage.before, mode)
-        after = self._examiner.examine(caller, stage.after, mode)
-        if known is None and not before and not after:
-            return False
-        life = self._lives.setdefault(caller.place, _Life(mode))
-        life.changes.append(_change(stage, before, after, elsewhere=True))
-        return _brings(life.changes[-1])
+        life = known or _Life(mode)
+        faulty = self._compare(stage, life, Pair(caller, caller), elsewhere=True)
+        if any(change.before or change.after for change in life.changes):
+            self._lives[caller.place] = life
+        return faulty
 
     def _effect_changed(self, stage: Stage, pair: Pair) -> Site | None:
         """The function after the patch, when its body now does something else to its callers than before."""
@@ -167,14 +196,6 @@ class FunctionHistory:
         reason = f"more than {_MOST_CALLERS} callers of what patch {stage.patch.n} changes; this and the rest left out"
         line = caller.view.file_line(caller.head.start)
         self._skipped.append(NotAnalysed(caller.view.path, caller.head.name, reason, line))
-
-
-def _change(stage: Stage, before: Iterable[Finding], after: Iterable[Finding], elsewhere: bool = False) -> Change:
-    return Change(stage.order, stage.patch.n, by_nameless_key(before), by_nameless_key(after), elsewhere)
-
-
-def _brings(change: Change) -> bool:
-    return bool(change.after.keys() - change.before.keys())
 
 
 def _calling(views: Iterable[View], name: str) -> Iterator[Site]:

@@ -29,12 +29,17 @@ from patchlint.ruleset import Ruleset
 from patchlint.source import TreeReader
 
 
-def review_series(series: Series, reader: TreeReader | None, ruleset: Ruleset, knowledge: TreeKnowledge) -> Review:
-    """All findings of a series, none filtered; see :func:`patchlint.review.choose_findings`."""
+def review_series(
+    series: Series, reader: TreeReader | None, ruleset: Ruleset, knowledge: TreeKnowledge, *, thorough: bool = False
+) -> Review:
+    """All findings of a series, none filtered; see :func:`patchlint.review.choose_findings`.
+
+    Faults of the base that the series removes are among them only when it is ``thorough``, which takes twice as long.
+    """
     views = Views()
     examiner = Examiner(ruleset, knowledge)
     timeline = stages(series, reader, views)
-    verdicts = FunctionHistory(examiner, knowledge, reader, views).run(timeline)
+    verdicts = FunctionHistory(examiner, knowledge, reader, views, thorough).run(timeline)
     found = (
         *_mail_findings(series, timeline, ruleset),
         *symbol_findings(timeline, ruleset, knowledge),
