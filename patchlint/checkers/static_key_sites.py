@@ -95,7 +95,7 @@ class KeyReader:
         definitions = tuple(d for piece in pieces for d in definitions_in(piece) if d.key == base)
         sites = [site for piece in pieces for site in self.sites(piece) if site.key == key]
         if len({d.path for d in definitions if d.static}) > 1:  # several files have one of this name of their own
-            sites = [site for site in sites if site.path in view.touched]
+            sites = [site for site in sites if site.path in view.touched] or sites
         return KeyFacts(key, definitions, tuple(dict.fromkeys(sites)))
 
 

@@ -38,6 +38,7 @@ COMMANDS: dict[str, Entry] = {
     "callers": Entry("patchlint.cli.tree:callers", "List the call sites of a function."),
     "callees": Entry("patchlint.cli.tree:callees", "List what a function calls."),
     "graph": Entry("patchlint.cli.graph_commands:graph", "Draw the calls around a function (DOT, SVG)."),
+    "keys": Entry("patchlint.cli.keys:keys", "List a tree's static keys: changes, conditions, pairs."),
     "hook": Entry("patchlint.cli.hook:hook", "The git send-email pre-send check."),
     "b4-check": Entry("patchlint.cli.b4:check", "Review one mail for b4 prep --check."),
     "b4-review": Entry("patchlint.cli.b4:review", "Review for b4 review, as its JSON."),
