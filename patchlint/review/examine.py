@@ -38,16 +38,17 @@ class _Question(NamedTuple):
     name: str
     text: bytes
     mode: Mode
-    held: frozenset[str]
     callback: str
 
 
 class _Answer(NamedTuple):
-    """A result, where it was worked out first, and the effects of calls that it rests on."""
+    """A result, where it was worked out first, and what it rests on: effects of calls, and what all callers hold."""
 
     site: Site
     result: CheckResult
     relied_on: dict[str, Summary | None]
+    held: frozenset[str] | None
+    """None: it was not asked, because nothing in the function depends on it."""
 
 
 class _Recorder:
@@ -68,6 +69,10 @@ class _Recorder:
             self.asked[name] = self._callees.summary(name)
         return self.asked[name]
 
+    def may_sleep(self) -> bool:
+        """Whether a call that was asked about may sleep."""
+        return any(found is not None and found.sleeps not in ("no", "unknown") for found in self.asked.values())
+
 
 @dataclass(slots=True)
 class Examiner:
@@ -84,36 +89,45 @@ class Examiner:
     def examine(self, site: Site, state: State, mode: Mode) -> tuple[Finding, ...]:
         """Findings of the function at ``site``; what could not be analysed is kept in ``skipped``."""
         callees = self.knowledge.callees(site.view.path, state)
-        held = self.knowledge.held_by_callers(site, state)
-        question = _Question(*site.place, site.text, mode, held, self.knowledge.callback(site, state))
+        question = _Question(*site.place, site.text, mode, self.knowledge.callback(site, state))
         known = self._answers.setdefault(question, [])
-        answer = next((one for one in known if _holds(one, callees)), None)
+        answer = next((one for one in known if self._stands(one, site, state, callees)), None)
         if answer is None:
-            answer = self._ask(site, question, callees)
+            answer = self._ask(site, question, state, callees)
             known.append(answer)
         self.skipped.update(dict.fromkeys(answer.result.not_analysed))
         shift = site.view.file_line(site.head.start) - answer.site.view.file_line(answer.site.head.start)
         return tuple(_moved(finding, answer.site, shift) for finding in answer.result.findings)
 
-    def _ask(self, site: Site, question: _Question, callees: Callees) -> _Answer:
+    def _stands(self, answer: _Answer, site: Site, state: State, callees: Callees) -> bool:
+        """Whether all that the answer rests on is so in this state too."""
+        same = all(_same(callees.summary(name), summary) for name, summary in answer.relied_on.items())
+        return same and (answer.held is None or answer.held == self.knowledge.held_by_callers(site, state))
+
+    def _ask(self, site: Site, question: _Question, state: State, callees: Callees) -> _Answer:
         recorder = _Recorder(callees)
         self.functions += 1
+        held: frozenset[str] | None = None
         try:
-            result = self._check(site, question, recorder)
+            result = self._check(site, question, recorder, frozenset())
+            if result.findings or recorder.may_sleep():
+                # Finding and reading the callers takes longer than the function itself: only where it may matter.
+                held = self.knowledge.held_by_callers(site, state)
+                result = self._check(site, question, recorder, held) if held else result
         except RecursionError:
             result = _given_up(site, "nested too deeply")
         except _MISTAKES as error:
             # A mistake of ours in one function must not cost the review of the others, nor pass in silence.
             result = _given_up(site, f"internal error: {type(error).__name__}: {error}")
         self.states += result.states
-        return _Answer(site, result, recorder.asked)
+        return _Answer(site, result, recorder.asked, held)
 
-    def _check(self, site: Site, question: _Question, callees: Callees) -> CheckResult:
+    def _check(self, site: Site, question: _Question, callees: Callees, held: frozenset[str]) -> CheckResult:
         view = site.view
         function = view.unit.function(site.head)
         context = FunctionContext(
             function, view.path, view.source, view.unit.lines, view.file_line, self.ruleset, callees,
-            question.mode, question.held, question.callback,
+            question.mode, held, question.callback,
         )  # fmt: skip
         result = check_function(context)
         if function.whole and site.head.whole:
@@ -124,11 +138,6 @@ class Examiner:
 def _given_up(site: Site, reason: str) -> CheckResult:
     line = site.view.file_line(site.head.start)
     return CheckResult((), (NotAnalysed(site.view.path, site.head.name, reason, line),))
-
-
-def _holds(answer: _Answer, callees: Callees) -> bool:
-    """Whether all that the answer rests on is so in another state too."""
-    return all(_same(callees.summary(name), summary) for name, summary in answer.relied_on.items())
 
 
 def _same(one: Summary | None, other: Summary | None) -> bool:
