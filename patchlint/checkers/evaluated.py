@@ -42,6 +42,15 @@ def all_expressions(function: Function) -> Iterator[Expr]:
         yield from expressions(variant.body)
 
 
+def statements(function: Function) -> Iterator[Stmt]:
+    """All statements of all variants, outer ones first; those of statement expressions are left out."""
+    pending: list[Stmt] = [variant.body for variant in reversed(function.variants)]
+    while pending:
+        stmt = pending.pop()
+        yield stmt
+        pending.extend(reversed(_inner(stmt)))
+
+
 def expressions(stmt: Stmt) -> Iterator[Expr]:
     """Expressions that ``stmt`` evaluates, those of statements inside it and of statement expressions included."""
     for expr in _own(stmt):

@@ -69,7 +69,7 @@ class Holds:
             st.holds = tuple(h for h in st.holds if id(h) not in gone)
         st.holds = (*st.holds, hold)
         st.mark("acquire", site.pos, site.call)
-        self._untag(st, hold.obj)
+        self._untag(st, hold.obj, site)
 
     def _again(self, st: State, hold: Hold, site: Site) -> None:
         for old in st.holds:
@@ -80,11 +80,12 @@ class Holds:
                 )
                 return
 
-    def _untag(self, st: State, obj: Value) -> None:
+    def _untag(self, st: State, obj: Value, site: Site) -> None:
         """Who holds a reference need no longer fear for the pointer."""
         roots = self.values.root
         for value in [v for v, (tag, _) in st.tags.items() if roots[v] == roots[obj] and tag in ("rcu", "stale")]:
-            del st.tags[value]
+            tag, since = st.tags.pop(value)
+            self.log.event(Event("held", site.pos, site.call, tag, obj, site.subject, st.holds, st.trail, since))
 
     # finding --------------------------------------------------------------
 

@@ -71,7 +71,8 @@ class Event(NamedTuple):
     "released" (release of what was released before), "use" (dereference or call with a tagged value),
     "call" (a call that may sleep: ``family`` tells the contexts of what is held, ``detail`` is "yes" or the text of the
     allocation flags that decide and ``obj`` their value), "given" (a call of which it is not known whether it sleeps,
-    given the constant ``obj`` with the text ``detail`` in such a context), "load" (a load that needs a context).
+    given the constant ``obj`` with the text ``detail`` in such a context), "load" (a load that needs a context),
+    "held" (a hold begins on what has the tag ``family``).
     """
 
     kind: str
