@@ -26,8 +26,7 @@ from patchlint.effects import NEG, POS, ZERO, Family
 from patchlint.model import Confidence, Step
 
 _TAKES_FOR_CALLER: Final = re.compile(
-    r"(?:^|_)(?:get|hold|take|grab|ref|lock|locked|acquire|open|start|begin|enter|init|alloc|create|enable|up|on|"
-    r"prepare|request|register|claim|suspend|freeze|pin|map|find|lookup|trylock|down)(?:_|$|\d)"
+    r"(?:^|_)(?:\w*lock|locked|acquire|start|begin|enter|claim|suspend|freeze|grab|hold|pin|pause|quiesce)(?:_|$|\d)"
 )
 _COUNTED: Final = ("clk", "pm")
 """Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
@@ -160,7 +159,7 @@ def _judge_section(
     if not ended:
         if site.where:
             return None
-        if _TAKES_FOR_CALLER.search(ctx.function.name) or ctx.mode == "tree":
+        if ctx.mode == "tree" or (ctx.mode == "new" and _TAKES_FOR_CALLER.search(ctx.function.name)):
             return None
         return "medium" if family.kind == "rcu" or ctx.mode == "changed" else "low"
     same = [e for e in ended if _alike(e, exit_)]
