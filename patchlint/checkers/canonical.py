@@ -136,8 +136,8 @@ def _outdated(test: Expr, text: Text, names: Names) -> bool:
     for node in walk(test):
         if isinstance(node, Name) and node.id in names.single:
             begin = names.single[node.id][1]
-            for root in text.roots:
-                if any(begin < at < node.pos for at in names.stored.get(root, ())):
+            for root in text.roots:  # temporaries ("$1") are set just before the definition that uses them
+                if not root.startswith("$") and any(begin < at < node.pos for at in names.stored.get(root, ())):
                     return True
     return False
 
