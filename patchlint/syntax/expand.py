@@ -111,12 +111,20 @@ def _usable(define: Define, dialect: Dialect) -> bool:
     return not _BLOCK_HEAD.fullmatch(define.body)
 
 
+def _acts(define: Define) -> bool:
+    return _JUMP.search(define.body) is not None or bool(set(_CALLED.findall(define.body)) - _NO_CALL)
+
+
 def _worth(defines: Iterable[Define]) -> dict[str, Define]:
     """The macros that jump or call a function, themselves or through one another.
 
     Names without small letters are taken for macros that compute a constant (``BIT``, ``FIELD_PREP``).
     """
-    table = {define.name: define for define in defines}
+    table: dict[str, Define] = {}
+    for define in defines:
+        # Of two in #if branches the one that does something: the other is mostly an empty stand-in.
+        if define.name not in table or not _acts(table[define.name]):
+            table[define.name] = define
     called = {name: set(_CALLED.findall(define.body)) - _NO_CALL for name, define in table.items()}
     worth = {
         name

@@ -127,6 +127,8 @@ class _Walk:
         self.unclean: set[int] = set()
         self.lost = -1
         self.seen = (0, -1)
+        self.kinds: dict[int, bool] = {}
+        """Whether a bracket opens a function."""
 
     def run(self) -> None:
         """Walk the whole text; where brackets do not close, begin anew after the next ``}`` in column 1."""
@@ -159,7 +161,7 @@ class _Walk:
             elif depth > 1:
                 depth -= 1
             else:
-                if depth and is_function(text, start, opened):
+                if depth and self._opens_function(start, opened):
                     self.bodies.append(Body(_SPACE.match(text, start).end(), opened, at + 1))  # type: ignore[union-attr]
                     start = at + 1
                 depth = 0
@@ -189,7 +191,7 @@ class _Walk:
         close = _END_OF_ITEM.search(self.text, opened)
         if close is None:
             return -1
-        if is_function(self.text, start, opened):
+        if self._opens_function(start, opened):
             self.bodies.append(Body(_SPACE.match(self.text, start).end(), opened, close.end()))  # type: ignore[union-attr]
         return close.end()
 
@@ -213,7 +215,13 @@ class _Walk:
         return after if after.depth or not clean else after._replace(start=at)
 
     def _in_function(self, state: _State) -> bool:
-        return state.depth > 0 and is_function(self.text, state.start, state.open)
+        return state.depth > 0 and self._opens_function(state.start, state.open)
+
+    def _opens_function(self, start: int, opened: int) -> bool:
+        known = self.kinds.get(opened)
+        if known is None:
+            known = self.kinds[opened] = is_function(self.text, start, opened)
+        return known
 
     def _code_before(self, at: int) -> int:
         """The same as ``last_code``; directives in a row do not look through the same blanks again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -185,7 +186,11 @@ class Unit:
 
     @cached_property
     def _macros(self) -> Macros:
-        return Macros((*self._given, *self.defines), self.dialect, self._keep)
+        # A name that is given up and taken again means different things in different places.
+        dropped = {item.rest.split(" ")[0] for item in self._directives if item.word == "undef"}
+        counts = Counter(define.name for define in self.defines)
+        changing = {name for name in dropped if counts[name] > 1}
+        return Macros((*self._given, *self.defines), self.dialect, self._keep | changing)
 
     # -------------------------------------------------------------- functions
 

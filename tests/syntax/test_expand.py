@@ -64,6 +64,16 @@ def test_loops_accessors_and_kept_names_stay() -> None:
     ]
 
 
+def test_stand_in_of_another_configuration_does_not_count() -> None:
+    code = "#ifdef CONFIG_X\n#define LOCK(a) lock(&(a)->l)\n#else\n#define LOCK(a) do { } while (0)\n#endif\n"
+    assert expanded(code, "LOCK(p);") == ["lock((&p->l))"]
+
+
+def test_name_that_changes_its_meaning_stays() -> None:
+    code = "#define X(a) return a\nint g(int b)\n{\n\tX(b);\n}\n#undef X\n#define X(a) goto a\n"
+    assert shapes(function_of(code).variants[0].body.body) == ["X(b)"]
+
+
 def test_constants_stay() -> None:
     code = "#define FIELD(x) FIELD_PREP(GENMASK(3, 0), x)\nvoid f(void)\n{\n\twritel(FIELD(a), b);\n}\n"
     assert shapes(function_of(code).variants[0].body.body) == ["writel(FIELD(a), b)"]
