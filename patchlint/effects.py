@@ -49,6 +49,8 @@ class Effect(NamedTuple):
     """For a lock-like hold with a cookie (irq flags, srcu index): where the cookie is."""
     flags: frozenset[str] = frozenset()
     """Marks the checkers read: "maybe-last" (the drop may not be the last), "registers", "conditional" ..."""
+    where: str = ""
+    """file:line in the callee's body that does it, where it was read there; "" for models."""
 
 
 class Summary(NamedTuple):

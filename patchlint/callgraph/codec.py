@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 1
+VERSION = 2
 """Raised when what is inferred changes its meaning."""
 
 
@@ -15,7 +15,7 @@ def encode_summary(summary: Summary | None) -> str:
     """The summary as JSON."""
     if summary is None:
         return "null"
-    effects = [[*effect[:-1], sorted(effect.flags)] for effect in summary.effects]
+    effects = [[*effect[:9], sorted(effect.flags), effect.where] for effect in summary.effects]
     return json.dumps([summary.name, effects, *summary[2:]], separators=(",", ":"))
 
 
@@ -29,6 +29,8 @@ def decode_summary(text: str) -> Summary | None:
 
 
 def _effect(action: Any, resource: str, place: list[Any], *rest: Any) -> Effect:
-    when, null_ok, err_ok, frees, context, key, flags = rest
-    where = Place(*key) if key else None
-    return Effect(action, resource, Place(*place), when, null_ok, err_ok, frees, context, where, frozenset(flags))
+    when, null_ok, err_ok, frees, context, key, flags, where = rest
+    cookie = Place(*key) if key else None
+    return Effect(
+        action, resource, Place(*place), when, null_ok, err_ok, frees, context, cookie, frozenset(flags), where
+    )

@@ -214,9 +214,10 @@ class _Paths:
             no = lacking[family, place]
             if yes & no or not yes:
                 continue
+            at = next(h.site for e in self.report.exits for h in (*e.holds, *e.returned) if h.family == family)
             context = known.context if (known := self.callees.family(family)) is not None else ""
             when = ANY if not no else yes & ANY
-            yield Effect("acquire", family, place, when, context=context, flags=_INFERRED)
+            yield Effect("acquire", family, place, when, context=context, flags=_INFERRED, where=str(at))
 
     def _left(self, leaving: Exit) -> Iterator[tuple[tuple[str, Place], int]]:
         """What an exit leaves held: (family, place) and the classes of result with which it is."""

@@ -14,6 +14,7 @@ from patchlint.callgraph.inference import NOTHING, Inferred, agreed, infer
 from patchlint.callgraph.scan import Definition
 from patchlint.callgraph.sleeping import Sleeping
 from patchlint.effects import Cleanup, Effect, Family, GuardClass, Loop, Macro, Summary
+from patchlint.ir import Function
 from patchlint.ruleset import Models
 
 MAX_LEVELS = 3
@@ -169,7 +170,21 @@ class TreeCallees:
         function = self.bodies.function(callee)
         if function is None:
             return NOTHING
-        return infer(function, FileCallees(self, callee.definition.file, levels - 1), self._owned)
+        inferred = infer(function, FileCallees(self, callee.definition.file, levels - 1), self._owned)
+        effects = tuple(
+            effect._replace(where=self._place(callee, function, effect.where)) for effect in inferred.effects
+        )
+        return inferred._replace(effects=effects)
+
+    def _place(self, callee: Callee, function: Function, where: str) -> str:
+        """file:line of an offset into the text that was cut out of the file for a function."""
+        found = callee.definition
+        scan = self.index.scan(found.file)
+        if not where.isdigit() or scan is None or found.kind == "macro":
+            return where if not where.isdigit() else f"{found.file}:{found.line}"
+        offset = found.start + int(where) - function.start
+        line = scan.source.count(b"\n", 0, offset) + 1
+        return f"{found.file}:{line}"
 
     def _height(self, callee: Callee, levels: int) -> int:
         """How many levels of bodies, at most ``levels``, the effects of one come from; 0 when it can have none."""

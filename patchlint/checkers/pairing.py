@@ -230,8 +230,7 @@ def _leak_fault(
         taken = f"{site.call}() is handed {family.label} '{subject}'"
     first = [step(ctx, site.pos, taken)]
     if site.where:
-        file, _, line = site.where.rpartition(":")
-        first.append(Step(file, int(line) if line.isdigit() else 0, f"{site.call}() takes it"))
+        first.append(_in_callee(ctx, site))
     steps = [*first, *decisions(ctx, path, site.pos), step(ctx, exit_.pos, f"{leaving} while it is still held")]
     other = next((e for e in ended), None)
     if other is not None:
@@ -246,6 +245,15 @@ def _leak_fault(
     return FunctionFault(
         checker, fault, family.kind, exit_.pos, subject, message, tuple(steps), confidence, detail
     )
+
+
+def _in_callee(ctx: FunctionContext, site: Site) -> Step:
+    """Where the callee takes it; lines of this function's own file count as in the real file."""
+    file, _, text = site.where.rpartition(":")
+    line = int(text) if text.isdigit() else 0
+    if file == ctx.path and line:
+        line = ctx.file_line(ctx.lines.start(line))
+    return Step(file, line, f"{site.call}() takes it")
 
 
 def _leaving(exit_: Exit) -> str:

@@ -175,7 +175,7 @@ class Calls:
             st.holds = kept
 
     def _elsewhere(self, hold: Hold, value: Value) -> bool:
-        """A reference taken on one member is not what a call gets that is given another member's address or the whole."""
+        """A reference taken on one member is not what a call gets that is given another member's address."""
         site = self.log.sites.get((hold.site, hold.family))
         return site is not None and site.by == "arg" and hold.obj != value and not hold.stored
 
@@ -310,7 +310,7 @@ class Calls:
             by = "born"
         owned = kind in OWNED or (kind == "pair" and by in ("result", "out"))
         subject = self._text(expr, effect.place)
-        where = summary.where if summary.origin == "body" else ""
+        where = (effect.where or summary.where) if summary.origin == "body" else ""
         site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
         stored = by in ("arg",) and self._already_stored(st, obj)
         self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored, 0, owned), site)
