@@ -46,8 +46,11 @@ def _faults(before: TreeView | None, after: TreeView, ruleset: Ruleset) -> Itera
     pairs = pairs_of(all_pieces(after, after.touched))
     for change in changed_functions(before, after):
         if change.after is not None:
-            yield from _of_function(after, change.after, change.name, pairs, ruleset)
-            yield from _lost(before, after, change)
+            lost = tuple(_lost(before, after, change))
+            yield from lost
+            told = {fault.fault for fault in lost}
+            found = _of_function(after, change.after, change.name, pairs, ruleset)
+            yield from (fault for fault in found if fault.fault not in told)
 
 
 def _before(before: TreeView, after: TreeView, ruleset: Ruleset) -> Iterator[TreeFault]:
