@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from patchlint.checkers.file_facts import NO_FACTS, FileFacts
 from patchlint.dataflow import Callees
 from patchlint.ir import Function, LineTable
 from patchlint.model import Finding, NotAnalysed
@@ -34,6 +35,8 @@ class FunctionContext:
     """Families ("rcu", "mutex" ...) that every known caller holds around its call."""
     is_callback: str = ""
     """The operations-table field this function is stored in ("" for none), e.g. "start", "probe"."""
+    file: FileFacts = NO_FACTS
+    """What the other functions of the file tell of what RCU protects."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from patchlint.checkers import CheckResult, FunctionContext, Mode, check_function
+from patchlint.checkers import CheckResult, FileFacts, FunctionContext, Mode, check_function, file_facts
 from patchlint.dataflow import Callees
 from patchlint.effects import Summary
 from patchlint.model import CONFIDENCES, Finding, NotAnalysed
@@ -39,6 +39,7 @@ class _Question(NamedTuple):
     text: bytes
     mode: Mode
     callback: str
+    file: FileFacts
 
 
 class _Answer(NamedTuple):
@@ -89,7 +90,8 @@ class Examiner:
     def examine(self, site: Site, state: State, mode: Mode) -> tuple[Finding, ...]:
         """Findings of the function at ``site``; what could not be analysed is kept in ``skipped``."""
         callees = self.knowledge.callees(site.view.path, state)
-        question = _Question(*site.place, site.text, mode, self.knowledge.callback(site, state))
+        facts = file_facts(site.view.source)
+        question = _Question(*site.place, site.text, mode, self.knowledge.callback(site, state), facts)
         known = self._answers.setdefault(question, [])
         answer = next((one for one in known if self._stands(one, site, state, callees)), None)
         if answer is None:
@@ -127,7 +129,7 @@ class Examiner:
         function = view.unit.function(site.head)
         context = FunctionContext(
             function, view.path, view.source, view.unit.lines, view.file_line, self.ruleset, callees,
-            question.mode, held, question.callback,
+            question.mode, held, question.callback, question.file,
         )  # fmt: skip
         result = check_function(context)
         if function.whole and site.head.whole:

@@ -1,0 +1,101 @@
+"""What a file's other functions tell: which lists and pointers RCU readers of this file go through."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+Place = tuple[str, str]
+"""The last two words of a pointer's path: ``l->port.first`` is ("port", "first"), ``l->first`` ("l", "first")."""
+
+
+class FileFacts(NamedTuple):
+    """How the functions of a file, all together, treat what RCU protects."""
+
+    lists: frozenset[tuple[str, str]] = frozenset()
+    """Last word of the head and member of lists that are walked or changed with RCU's primitives."""
+    pointers: frozenset[tuple[Place, int]] = frozenset()
+    """Places that RCU's macros load or store, and how often they do."""
+    fields: frozenset[str] = frozenset()
+    """Members that this file declares ``__rcu``, unless it has another member of that name."""
+    globals: frozenset[str] = frozenset()
+    """Variables of file scope declared ``__rcu``."""
+
+
+NO_FACTS: Final = FileFacts()
+"""Of a file without RCU, or of none."""
+
+_NOT_CODE: Final = re.compile(rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+_WALKS: Final = re.compile(
+    rb"\bh?list_for_each_entry(?:_continue|_from)?(?:_rcu(?:_bh|_notrace)?|_lockless|_srcu)\s*\("
+)
+_ADDS: Final = re.compile(rb"\bh?list_add(?:_tail|_head)?_rcu\s*\(")
+_POINTERS: Final = re.compile(
+    rb"\b(?:s?rcu_dereference(?:_\w+)?|rcu_assign_pointer|RCU_INIT_POINTER|rcu_replace_pointer|rtnl_dereference)\s*\("
+)
+_TYPE: Final = rb"(?:const )?(?:struct |union )?\w+"
+_GLOBAL: Final = re.compile(rb"^(?:static |extern )?" + _TYPE + rb"\s+__rcu\s*\*+\s*(\w+)", re.MULTILINE)
+_FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"\s+__rcu\s*\*+\s*(\w+)", re.MULTILINE)
+_OTHER_FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"(?:\s+|\s*\*+\s*)(\w+)(?:\[\w*\])?;", re.MULTILINE)
+_PATH: Final = re.compile(r"(?:(\w+)\s*(?:\[[^\]]*\])*\s*(?:->|\.)\s*)?(\w+)\s*(?:\[.*\])*\s*$")
+_MAX_ARGUMENTS: Final = 400
+"""Bytes of the longest argument list that is looked at."""
+
+
+@lru_cache(maxsize=16)
+def file_facts(source: bytes) -> FileFacts:
+    """The facts of a whole file, or of any piece of one."""
+    if b"rcu" not in source:
+        return NO_FACTS
+    text = _NOT_CODE.sub(b" ", source)
+    lists = {(last_word(args[1]), args[2]) for args in _arguments(_WALKS, text) if len(args) > 2}
+    for args in _arguments(_ADDS, text):
+        if len(args) > 1 and "->" in args[0]:
+            lists.add((last_word(args[1]), last_word(args[0])))
+    declared = frozenset(match[1].decode() for match in _FIELD.finditer(text))
+    plain = {match[1].decode() for match in _OTHER_FIELD.finditer(text)} if declared else set()
+    return FileFacts(
+        frozenset(lists),
+        frozenset(pointers_in(text).items()),
+        declared - plain,
+        frozenset(match[1].decode() for match in _GLOBAL.finditer(text)),
+    )
+
+
+def pointers_in(text: bytes) -> Counter[Place]:
+    """Places that RCU's macros are used on in ``text``."""
+    return Counter(place_of(args[0]) for args in _arguments(_POINTERS, text) if args)
+
+
+def place_of(path: str) -> Place:
+    """The last two words of a path."""
+    match = _PATH.search(path)
+    return (match[1] or "", match[2]) if match else ("", "")
+
+
+def last_word(path: str) -> str:
+    """The last word of a path, without ``&`` and indices."""
+    return place_of(path)[1]
+
+
+def _arguments(pattern: re.Pattern[bytes], text: bytes) -> list[list[str]]:
+    return [_split(text, match.end()) for match in pattern.finditer(text)]
+
+
+def _split(text: bytes, at: int) -> list[str]:
+    """The arguments of a call whose opening parenthesis ends at ``at``."""
+    depth, start, found = 0, at, []
+    for here in range(at, min(len(text), at + _MAX_ARGUMENTS)):
+        byte = text[here]
+        if byte in b"([{":
+            depth += 1
+        elif byte in b")]}":
+            depth -= 1
+        if depth < 0 or (depth == 0 and byte == 0x2C):
+            found.append(b" ".join(text[start:here].split()).decode("utf-8", "replace"))
+            start = here + 1
+        if depth < 0:
+            return found
+    return []

@@ -1,0 +1,228 @@
+"""Plain accesses to what RCU readers may look at: pointers without RCU's macros, lists without its primitives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from patchlint.cfg import parts, render, walk
+from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.evaluated import all_expressions, statements
+from patchlint.checkers.file_facts import last_word, place_of, pointers_in
+from patchlint.checkers.function_fault import FunctionFault, step
+from patchlint.dataflow import PathReport
+from patchlint.ir import Assign, Binary, Call, Cast, Decl, Expr, ForEach, Index, Member, Name, SizeOf, Unary
+from patchlint.model import Confidence
+
+CHECKER: Final = "rcu"
+
+_LOOKS_THROUGH: Final = re.compile(
+    r"rcu|RCU|dereference|xchg|READ_ONCE|WRITE_ONCE|smp_|typeof|free|IS_ERR|WARN|BUG|likely"
+)
+"""Calls and macros whose argument may be the bare pointer."""
+_MAKES: Final = re.compile(r"alloc|_new|_create|dup|_clone")
+_ALONE: Final = re.compile(
+    r"(?:^|_)(?:init|setup|new|create|alloc|clone|free|destroy|release|exit|fini|dtor|cleanup|uninit|deinit|teardown)(?:_|$)"
+)
+"""Names of functions that mostly work on what no reader can find yet, or any more."""
+_ENOUGH: Final = 2
+"""Uses of RCU's macros on a place elsewhere in the file, with no ``__rcu`` in sight, that make it RCU's."""
+
+
+class _Access(NamedTuple):
+    expr: Expr
+    stored: Expr | None
+    """What is stored; None for a load."""
+
+
+def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
+    """Plain accesses in one function."""
+    facts = ctx.file
+    if not any(facts) or _ALONE.search(ctx.function.name) or _at_start(ctx):
+        return
+    if facts.pointers or facts.fields or facts.globals:
+        yield from _pointers(ctx, report)
+    if facts.lists:
+        yield from _lists(ctx, report)
+
+
+def _at_start(ctx: FunctionContext) -> bool:
+    head, _, _ = ctx.source[ctx.function.start : ctx.function.end].partition(b"{")
+    return b"__init" in head or b"__exit" in head
+
+
+def _locked(ctx: FunctionContext, report: PathReport) -> bool:
+    """Whether the function works under some lock, its own or its callers': it may be the writer."""
+    names = (*(site.family for site in report.sites.values()), *ctx.held_by_callers)
+    families = [ctx.callees.family(name) for name in names]
+    return bool(report.asserted) or any(family is not None and family.kind == "lock" for family in families)
+
+
+# ------------------------------------------------------------------- pointers
+
+
+def _pointers(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
+    own = pointers_in(ctx.source[ctx.function.start : ctx.function.end])
+    known = {place for place, count in ctx.file.pointers if count - own[place] >= _ENOUGH and place[1]}
+    fresh = _fresh(ctx)
+    locked = _locked(ctx, report)
+    told: set[str] = set()
+    for access in _accesses(ctx):
+        text = render(access.expr)
+        if text in told or not _is_rcu(ctx, access.expr, known) or _root(access.expr) in fresh:
+            continue
+        sure = _sure(ctx, access, locked)
+        if sure is not None:
+            told.add(text)
+            yield _plain(ctx, access, text, sure)
+
+
+def _is_rcu(ctx: FunctionContext, expr: Expr, known: set[tuple[str, str]]) -> bool:
+    if isinstance(expr, Index):
+        return _is_rcu(ctx, expr.base, known)
+    if isinstance(expr, Name):
+        return expr.id in ctx.file.globals and expr.id not in _locals(ctx)
+    if isinstance(expr, Member):
+        return expr.field in ctx.file.fields or place_of(render(expr)) in known
+    return False
+
+
+def _locals(ctx: FunctionContext) -> frozenset[str]:
+    declared = (stmt.name for stmt in statements(ctx.function) if isinstance(stmt, Decl))
+    return frozenset((*declared, *(param.name for param in ctx.function.params)))
+
+
+def _sure(ctx: FunctionContext, access: _Access, locked: bool) -> Confidence | None:
+    if access.stored is None:
+        return None if locked else "medium"
+    empty = render(access.stored) in ("NULL", "0")
+    if empty and not isinstance(access.expr, Name | Index):
+        return None
+    return "medium"
+
+
+def _fresh(ctx: FunctionContext) -> set[str]:
+    """Variables that hold what this function has just made: nobody else can look at it yet."""
+    found: set[str] = set()
+    for expr in all_expressions(ctx.function):
+        for node in walk(expr):
+            if isinstance(node, Assign) and isinstance(node.target, Name) and _made(node.value):
+                found.add(node.target.id)
+    return found
+
+
+def _made(value: Expr) -> bool:
+    return any(isinstance(node, Call) and bool(_MAKES.search(node.name)) for node in walk(value))
+
+
+def _root(expr: Expr) -> str:
+    while isinstance(expr, Member | Index | Cast):
+        expr = expr.operand if isinstance(expr, Cast) else expr.base
+    return expr.id if isinstance(expr, Name) else ""
+
+
+def _accesses(ctx: FunctionContext) -> Iterator[_Access]:
+    """Stores to places, and loads whose value is kept, followed or handed on."""
+    for expr in all_expressions(ctx.function):
+        yield from _inside(expr, False)
+
+
+def _inside(expr: Expr, kept: bool) -> Iterator[_Access]:
+    """Accesses in ``expr``; ``kept``: its value is used for more than a test."""
+    if isinstance(expr, Assign):
+        if expr.op == "=" and isinstance(expr.target, Name | Member | Index):
+            yield _Access(expr.target, expr.value)
+            yield from _below(expr.target)
+            yield from _inside(expr.value, True)
+            return
+    elif isinstance(expr, Call):
+        through = bool(_LOOKS_THROUGH.search(expr.name))
+        for arg in expr.args:
+            yield from _inside(arg, not through)
+        return
+    elif isinstance(expr, Unary):
+        if expr.op == "&":
+            yield from _below(expr.operand)
+            return
+        yield from _inside(expr.operand, expr.op == "*")
+        return
+    elif isinstance(expr, Name | Member | Index):
+        if kept:
+            yield _Access(expr, None)
+        yield from _below(expr)
+        return
+    elif isinstance(expr, SizeOf):
+        return
+    kept = (kept and isinstance(expr, Cast)) or (isinstance(expr, Binary) and expr.op == ",")
+    for part in parts(expr):
+        yield from _inside(part, kept)
+
+
+def _below(expr: Expr) -> Iterator[_Access]:
+    """What is followed to get at ``expr``."""
+    if isinstance(expr, Member):
+        yield from _inside(expr.base, expr.arrow)
+    elif isinstance(expr, Index):
+        # ``table[i]`` of an array declared __rcu is the access itself, not a load of ``table``.
+        yield from _below(expr.base)
+        yield from _inside(expr.index, True)
+
+
+def _plain(ctx: FunctionContext, access: _Access, text: str, sure: Confidence) -> FunctionFault:
+    stores = access.stored is not None
+    fault, how = ("plain-store", "stored plainly") if stores else ("plain-load", "loaded plainly")
+    use = "rcu_assign_pointer() or RCU_INIT_POINTER()" if stores else "rcu_dereference()"
+    pos = getattr(access.expr, "pos", ctx.function.start)
+    steps = (step(ctx, pos, f"'{text}' is {how}"),)
+    message = f"'{text}' is RCU-protected and is {how}, without {use}"
+    return FunctionFault(CHECKER, fault, "", pos, text, message, steps, sure, fault)
+
+
+# ----------------------------------------------------------------------- lists
+
+
+def _lists(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
+    """Plain primitives on lists that this file walks or fills with RCU's."""
+    writers = frozenset(ctx.ruleset.models.table("rcu").get("plain_list_writers", ()))
+    walked: dict[str, tuple[str, str]] = {}
+    loops = [stmt.macro for stmt in statements(ctx.function) if isinstance(stmt, ForEach)]
+    for macro in loops:
+        args = [arg for arg in macro.args if not _is_cursor(macro, arg)]
+        if len(args) > 2 and isinstance(args[0], Name) and "list_for_each_entry" in macro.name:
+            walked[args[0].id] = (last_word(render(args[1])), render(args[2]))
+            if walked[args[0].id] in ctx.file.lists and _reads_plainly(ctx, report, macro):
+                yield _list_fault(ctx, macro, walked[args[0].id][0])
+    for expr in all_expressions(ctx.function):
+        for call in walk(expr):
+            if isinstance(call, Call) and call.name in writers and call.args:
+                head = _changed(call, walked)
+                if head in ctx.file.lists:
+                    yield _list_fault(ctx, call, head[0])
+
+
+def _is_cursor(macro: Call, arg: Expr) -> bool:
+    """The second variable of the ``_safe`` forms."""
+    return "_safe" in macro.name and len(macro.args) > 1 and arg is macro.args[1]
+
+
+def _changed(call: Call, walked: dict[str, tuple[str, str]]) -> tuple[str, str]:
+    """Head and member of the list that the call changes; ("", "") where they cannot be told."""
+    entry, *rest = call.args
+    owner, member = place_of(render(entry))
+    if rest:
+        return last_word(render(rest[0])), member
+    return walked[owner] if owner in walked and walked[owner][1] == member else ("", "")
+
+
+def _reads_plainly(ctx: FunctionContext, report: PathReport, macro: Call) -> bool:
+    """A reader's walk without RCU's form: other things are read under RCU here, and no lock is held."""
+    if "rcu" in macro.name or "lockless" in macro.name or _locked(ctx, report):
+        return False
+    return any(event.kind == "load" for event in report.events)
+
+
+def _list_fault(ctx: FunctionContext, call: Call, head: str) -> FunctionFault:
+    message = f"{call.name}() on the list '{head}', which RCU readers walk: use the _rcu form"
+    steps = (step(ctx, call.pos, f"{call.name}() is not safe against readers of '{head}'"),)
+    return FunctionFault(CHECKER, "plain-list", "", call.pos, head, message, steps, "medium", call.name)
