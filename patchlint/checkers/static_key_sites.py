@@ -94,8 +94,9 @@ class KeyReader:
         pieces = tuple(all_pieces(view, view.files_with(base)))
         definitions = tuple(d for piece in pieces for d in definitions_in(piece) if d.key == base)
         sites = [site for piece in pieces for site in self.sites(piece) if site.key == key]
-        if len({d.path for d in definitions if d.static}) > 1:  # several files have one of this name of their own
-            sites = [site for site in sites if site.path in view.touched] or sites
+        if view.touched and len({d.path for d in definitions if d.static}) > 1:
+            # several files have a key of this name of their own
+            sites = [site for site in sites if site.path in view.touched]
         return KeyFacts(key, definitions, tuple(dict.fromkeys(sites)))
 
 
