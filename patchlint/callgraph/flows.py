@@ -45,7 +45,7 @@ from patchlint.ir import (
     Unary,
 )
 
-VERSION = 3
+VERSION = 4
 """Raised when the meaning of the facts changes."""
 
 _ROUNDS = 5
@@ -64,7 +64,7 @@ class ParamFlow(NamedTuple):
     """Where one parameter goes."""
 
     kept: str = ""
-    """Why it may be kept whatever the callees do: "stored", "indirect call", ... ("" for no reason)."""
+    """Why it may be kept whatever the callees do: "stored" before all others, "in a local", "indirect call", ..."""
     returned: bool = False
     passed: tuple[Passing, ...] = ()
     """Calls that get it."""
@@ -153,6 +153,7 @@ class _Reader:
         self.bearers: dict[str, _Borne] = {name: {(at, None)} for name, at in self.index.items()}
         self.locals = set(self.index)
         self.pointers = {param.name for param in function.params if param.pointer}
+        self.arrays: set[str] = set()
         self.kept: dict[int, str] = {}
         self.returned: set[int] = set()
         self.passed: dict[int, dict[Passing, None]] = {}
@@ -196,6 +197,8 @@ class _Reader:
                     self.locals.add(op.name)
                     if op.pointer:
                         self.pointers.add(op.name)
+                    if op.array:
+                        self.arrays.add(op.name)
                 elif isinstance(op, Havoc):
                     self.called.add("")
                     self.kept.update(dict.fromkeys(range(len(self.params)), "unreadable"))
@@ -268,15 +271,30 @@ class _Reader:
             match node:
                 case Assign(_, target, value, _):
                     if not (isinstance(target, Name) and target.id in self.locals):
-                        self._keep(self.borne(value), "stored")
+                        self._keep(self.borne(value), "in a local" if self._is_local(target) else "stored")
                 case InitList(_, items, _):
                     for _, item in items:
-                        self._keep(self.borne(item), "stored")
+                        self._keep(self.borne(item), "in a local")
                 case Opaque(inner, _):
                     for part in inner:
                         self._keep(self.borne(part), "unreadable")
                 case Call():
                     self._call(node)
+
+    def _is_local(self, place: Expr) -> bool:
+        """Whether a place is part of a structure or array of the function's own: gone when it returns."""
+        while True:
+            match place:
+                case Member(base, _, False, _):
+                    place = base
+                case Index(base, _, _):
+                    if isinstance(base, Name) and base.id in self.pointers and base.id not in self.arrays:
+                        return False
+                    place = base
+                case Name(name, _):
+                    return name in self.locals
+                case _:
+                    return False
 
     def _call(self, call: Call) -> None:
         indirect = not call.name or call.name in self.locals
@@ -298,6 +316,8 @@ class _Reader:
     def _keep(self, borne: _Borne, why: str) -> None:
         for param, call in borne:
             if call is None:
+                if why == "stored":
+                    self.kept[param] = why
                 self.kept.setdefault(param, why)
             else:
                 self.stored_results.setdefault(param, {})[call] = None

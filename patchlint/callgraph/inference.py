@@ -36,11 +36,14 @@ class Inferred(NamedTuple):
 NOTHING = Inferred()
 
 
-def infer(function: Function, callees: Callees, owned: frozenset[str]) -> Inferred:
-    """The effects of a function, as far as all its variants agree. ``owned``: families of references and memory."""
+def infer(function: Function, callees: Callees, owned: frozenset[str], stored: frozenset[int]) -> Inferred:
+    """The effects of a function, as far as all its variants agree.
+
+    ``owned``: families of references and memory; ``stored``: parameters that are put where they outlive the call.
+    """
     if not function.whole or function.bound_hit:
         return NOTHING
-    found = [_of_variant(function, variant, _Seeded(callees, owned)) for variant in function.variants]
+    found = [_of_variant(function, variant, _Seeded(callees, owned), stored) for variant in function.variants]
     return agreed(found)
 
 
@@ -52,12 +55,16 @@ def agreed(found: Iterable[Inferred]) -> Inferred:
     first = every[0]
     if all(one == first for one in every[1:]):
         return first
-    effects = tuple(effect for effect in first.effects if all(effect in one.effects for one in every[1:]))
+    others = [{effect._replace(where="") for effect in one.effects} for one in every[1:]]
+    effects = tuple(effect for effect in first.effects if all(effect._replace(where="") in one for one in others))
     args = tuple(
         column[0] if len(set(column)) == 1 else "mixed" for column in zip(*(one.args for one in every), strict=False)
     )
     # An effect that only some have leaves its argument open.
-    lost = {effect.place.index for one in every for effect in one.effects if effect not in effects}
+    agreed_on = {effect._replace(where="") for effect in effects}
+    lost = {
+        effect.place.index for one in every for effect in one.effects if effect._replace(where="") not in agreed_on
+    }
     args = tuple("mixed" if at in lost else what for at, what in enumerate(args))
     result = 0
     for one in every:
@@ -92,21 +99,24 @@ class _Seeded:
         return self._seed if resource == _SEED else self._callees.family(resource)
 
 
-def _of_variant(function: Function, variant: Variant, callees: _Seeded) -> Inferred:
+def _of_variant(function: Function, variant: Variant, callees: _Seeded, stored: frozenset[int]) -> Inferred:
     cfg = build(variant, transparent)
     report = explore(cfg, function, callees, Policy(seed_params=True, max_states=MAX_STATES))
     if report.bound_hit or any(leaving.vague for leaving in report.exits):
         return NOTHING
     if not report.exits:
         return Inferred((), ("",) * len(function.params), 0, True)
-    return _Paths(function, cfg, report, callees).inferred()
+    return _Paths(function, cfg, report, callees, stored).inferred()
 
 
 class _Paths:
     """Compares the exits of one exploration."""
 
-    def __init__(self, function: Function, cfg: Cfg, report: PathReport, callees: _Seeded) -> None:
+    def __init__(
+        self, function: Function, cfg: Cfg, report: PathReport, callees: _Seeded, stored: frozenset[int]
+    ) -> None:
         self.function = function
+        self.stored = stored
         self.cfg = cfg
         self.report = report
         self.callees = callees
@@ -145,7 +155,9 @@ class _Paths:
                 else:
                     gone |= mask
             elif left.stored and not self._gained(leaving, at):
+                # In a structure of the function's own it is borrowed for a while, or handed on by way of that.
                 gone |= mask
+                kept |= 0 if at in self.stored else mask
             elif left.cond >= 0 and left.cond == leaving.value:
                 kept |= mask & left.mask
                 gone |= mask & ~left.mask

@@ -170,7 +170,9 @@ class TreeCallees:
         function = self.bodies.function(callee)
         if function is None:
             return NOTHING
-        inferred = infer(function, FileCallees(self, callee.definition.file, levels - 1), self._owned)
+        params = callee.flow.params if callee.flow is not None else ()
+        stored = frozenset(at for at, param in enumerate(params) if param.kept == "stored")
+        inferred = infer(function, FileCallees(self, callee.definition.file, levels - 1), self._owned, stored)
         effects = tuple(
             effect._replace(where=self._place(callee, function, effect.where)) for effect in inferred.effects
         )

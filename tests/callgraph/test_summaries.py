@@ -100,6 +100,24 @@ def test_what_every_path_stores_is_taken(models: Models) -> None:
     assert infer(models, source, "f").args == ("take",)
 
 
+def test_what_a_local_structure_holds_is_not_taken(models: Models) -> None:
+    source = """
+static int f(struct box *p)
+{
+\tstruct job job = { .n = 1 };
+
+\tjob.box = p;
+\tlist_add_tail(&job.link, &jobs);
+\twait_for(&job);
+\tlist_del(&job.link);
+\tmutex_lock(&lock);
+\tmutex_unlock(&lock);
+\treturn job.result;
+}
+"""
+    assert infer(models, source, "f").args == ("unknown",)
+
+
 def test_what_is_stored_with_a_reference_of_its_own_is_borrowed(models: Models) -> None:
     source = "static void f(struct holder *h, struct device_node *np)\n{\n\th->np = of_node_get(np);\n}\n"
     assert infer(models, source, "f").args[1] != "take"
