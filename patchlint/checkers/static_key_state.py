@@ -133,8 +133,11 @@ def _boot_function(view: TreeView, path: str, function: str) -> bool:
 
 
 def _first_lasting(view: TreeView, incs: tuple[KeySite, ...]) -> KeySite | None:
-    """The first increment that may run again and again; None when all run once."""
-    return next((site for site in incs if not _once(site) and not is_boot(view, site)), None)
+    """The first increment that may run again and again, for a module with each loading; None when all run once."""
+    for site in incs:
+        if not _once(site) and (not is_boot(view, site) or _tear_down(view, site) is not None):
+            return site
+    return None
 
 
 def _once(site: KeySite) -> bool:
@@ -205,8 +208,11 @@ def _tear_down(view: TreeView, inc: KeySite) -> tuple[Piece, Head] | None:
 
 
 def _beside(piece: Piece, function: str) -> frozenset[str]:
-    """Functions that operations tables name in the fields that undo the field of ``function``."""
+    """Functions that operations tables, or ``module_exit``, name for what undoes ``function``."""
     found: set[str] = set()
+    macros = {macro.name: macro.args[0].strip() for macro in piece.unit.macros if len(macro.args) == 1}
+    if macros.get("module_init") == function and "module_exit" in macros:
+        found.add(macros["module_exit"])
     for table in piece.unit.tables:
         fields = {entry.field: entry.function for entry in table.entries}
         for field, name in fields.items():
