@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from patchlint.cfg import walk
-from patchlint.checkers import rcu_free, rcu_get, rcu_plain
+from patchlint.checkers import rcu_free, rcu_get, rcu_load, rcu_plain
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import all_expressions, calls_in
 from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
@@ -32,6 +32,7 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     yield from _followed(ctx, report)
     yield from rcu_free.check(ctx, report)
     yield from rcu_get.check(ctx, report)
+    yield from rcu_load.check(ctx, report)
     yield from rcu_plain.check(ctx, report)
 
 
