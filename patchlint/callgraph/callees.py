@@ -6,7 +6,8 @@ from hashlib import sha1
 from typing import NamedTuple
 
 from patchlint.callgraph.bodies import Body, cut, read
-from patchlint.callgraph.flows import VERSION, Flow, ParamFlow, decode, encode, flow_of
+from patchlint.callgraph.facts import VERSION, Flow, ParamFlow, decode, encode
+from patchlint.callgraph.flows import flow_of
 from patchlint.callgraph.index import TreeIndex
 from patchlint.callgraph.scan import Definition
 from patchlint.ir import Function

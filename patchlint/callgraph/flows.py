@@ -6,10 +6,9 @@ that parameter everywhere.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from patchlint.callgraph.facts import Flow, ParamFlow, Passing, SureCall
 from patchlint.cfg import (
     Block,
     Branch,
@@ -45,73 +44,14 @@ from patchlint.ir import (
     Unary,
 )
 
-VERSION = 4
-"""Raised when the meaning of the facts changes."""
-
 _ROUNDS = 5
 _LOOKS_THROUGH = frozenset(("value", "interior", "steal", "err_ptr", "assert", "exchange"))
 """What macros do whose value is, or is derived from, their argument."""
 _STORES = frozenset(("store", "exchange"))
 
 
-Passing = tuple[str, int]
-"""A call by name, and the number of the argument from 0."""
 _Borne = set[tuple[int, Passing | None]]
 """Parameters that a value may be; with a call, if that gives its argument back."""
-
-
-class ParamFlow(NamedTuple):
-    """Where one parameter goes."""
-
-    kept: str = ""
-    """Why it may be kept whatever the callees do: "stored" before all others, "in a local", "indirect call", ..."""
-    returned: bool = False
-    passed: tuple[Passing, ...] = ()
-    """Calls that get it."""
-    stored_results: tuple[Passing, ...] = ()
-    """Of these, calls whose result is kept: it is kept with it if they give the argument back."""
-    returned_results: tuple[Passing, ...] = ()
-    """Of these, calls whose result is returned."""
-
-
-class SureCall(NamedTuple):
-    """A call that every path makes. ``args`` are source texts; "arg2" for a parameter handed on as it is."""
-
-    name: str
-    args: tuple[str, ...]
-
-
-class Flow(NamedTuple):
-    """The facts of one body."""
-
-    params: tuple[ParamFlow, ...]
-    returns_param: int = -1
-    """The parameter that every return gives back, itself or as a pointer into it."""
-    variadic: bool = False
-    """The last parameter stands for all further arguments."""
-    sure: tuple[SureCall, ...] = ()
-    called: tuple[str, ...] = ()
-    """Every name called anywhere; "" when there is a call through a pointer or unreadable text."""
-
-
-def encode(flow: Flow) -> str:
-    """The facts as JSON."""
-    return json.dumps(flow, separators=(",", ":"))
-
-
-def decode(text: str) -> Flow:
-    """Facts from JSON. Raises ValueError or TypeError for text that :func:`encode` did not make."""
-    params, returns_param, variadic, sure, called = json.loads(text)
-    return Flow(
-        tuple(
-            ParamFlow(kept, returned, *(tuple((name, at) for name, at in calls) for calls in lists))
-            for kept, returned, *lists in params
-        ),
-        returns_param,
-        variadic,
-        tuple(SureCall(name, tuple(args)) for name, args in sure),
-        tuple(called),
-    )
 
 
 def flow_of(function: Function, callees: Callees) -> Flow:

@@ -62,9 +62,7 @@ def agreed(found: Iterable[Inferred]) -> Inferred:
     )
     # An effect that only some have leaves its argument open.
     agreed_on = {effect._replace(where="") for effect in effects}
-    lost = {
-        effect.place.index for one in every for effect in one.effects if effect._replace(where="") not in agreed_on
-    }
+    lost = {effect.place.index for one in every for effect in one.effects if effect._replace(where="") not in agreed_on}
     args = tuple("mixed" if at in lost else what for at, what in enumerate(args))
     result = 0
     for one in every:
@@ -106,7 +104,19 @@ def _of_variant(function: Function, variant: Variant, callees: _Seeded, stored: 
         return NOTHING
     if not report.exits:
         return Inferred((), ("",) * len(function.params), 0, True)
-    return _Paths(function, cfg, report, callees, stored).inferred()
+    inferred = _Paths(function, cfg, report, callees, stored).inferred()
+    if not any(effect.action == "acquire" and effect.resource in callees.owned for effect in inferred.effects):
+        return inferred
+    # What an unknown call may have kept is not surely the caller's: only what is left even so is told as such.
+    doubting = explore(cfg, function, callees, Policy(True, MAX_STATES, seed_params=True))
+    left = _Paths(function, cfg, doubting, callees, stored).left()
+    return inferred._replace(
+        effects=tuple(
+            effect
+            for effect in inferred.effects
+            if effect.action != "acquire" or effect.resource not in callees.owned or effect._replace(where="") in left
+        )
+    )
 
 
 class _Paths:
@@ -135,6 +145,10 @@ class _Paths:
                 effects.append(effect)
         result = self.classes & ANY or ANY
         return Inferred(tuple(effects), tuple(args), result)
+
+    def left(self) -> frozenset[Effect]:
+        """The holds that the function leaves behind, without their places."""
+        return frozenset(effect._replace(where="") for effect in self._acquired())
 
     # ------------------------------------------------------------- parameters
 
@@ -250,7 +264,8 @@ class _Paths:
         """Where the caller finds a reference or memory that is now its own; None when it does not."""
         keys, roots = self.report.keys, self.report.roots
         if hold in leaving.returned:
-            return Place("result") if not hold.stored else None
+            # A counter inside of the result belongs to a type with calls of its own, known by another family.
+            return Place("result") if not hold.stored and hold.obj == leaving.value else None
         root = keys[roots[hold.obj]]
         if root[0] == "p" and not hold.stored:
             left = self._seed(leaving, root[1])

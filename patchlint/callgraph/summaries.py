@@ -285,4 +285,3 @@ class FileCallees:
     def family(self, resource: str) -> Family | None:
         """See the port."""
         return self._tree.models.family(resource)
-

@@ -280,4 +280,3 @@ def _unpack_numbers(raw: bytes) -> array[int]:
 def _unpack_paths(raw: bytes) -> tuple[str, ...]:
     text = zlib.decompress(raw).decode("utf-8", "surrogateescape")
     return tuple(text.split("\n")) if text else ()
-

@@ -298,8 +298,6 @@ def test_a_worker_that_dies_is_told(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert len(callers(opened(folder))) == FILES
 
 
-
-
 def test_odd_names_of_files(folder: Path) -> None:
     odd = os.fsdecode("drivers/gr\xfc\xdfe \xff.c".encode("latin-1"))
     write(folder, odd, "int odd(void)\n{\n\treturn shared(1);\n}\n")

@@ -248,6 +248,25 @@ static struct device_node *borrowed(struct box *b)
     assert infer(models, source, "borrowed").effects == ()
 
 
+def test_what_an_unknown_call_may_keep_is_not_surely_the_callers(models: Models) -> None:
+    source = """
+static struct device_node *f(struct box *b)
+{
+\tstruct device_node *np = of_find_node_by_name(NULL, b->name);
+
+\tif (np)
+\t\t%s(b, np);
+\treturn np;
+}
+static void look(struct box *b, struct device_node *np)
+{
+\tb->n = np->n;
+}
+"""
+    assert infer(models, source % "register_it", "f").effects == ()
+    assert [effect.resource for effect in infer(models, source % "look", "f").effects] == ["of_node"]
+
+
 def test_what_is_found_and_kept_is_not_the_callers(models: Models) -> None:
     source = """
 static struct device_node *f(struct box *b)
