@@ -10,12 +10,15 @@ from typing import Final, NamedTuple
 Place = tuple[str, str]
 """The last two words of a pointer's path: ``l->port.first`` is ("port", "first"), ``l->first`` ("l", "first")."""
 
+List = tuple[Place, str]
+"""Where the head of a list is, and the member by which its elements are linked."""
+
 
 class FileFacts(NamedTuple):
     """How the functions of a file, all together, treat what RCU protects."""
 
-    lists: frozenset[tuple[str, str]] = frozenset()
-    """Last word of the head and member of lists that are walked or changed with RCU's primitives."""
+    lists: frozenset[List] = frozenset()
+    """Lists that are walked or changed with RCU's primitives."""
     pointers: frozenset[tuple[Place, int]] = frozenset()
     """Places that RCU's macros load or store, and how often they do."""
     fields: frozenset[str] = frozenset()
@@ -50,10 +53,10 @@ def file_facts(source: bytes) -> FileFacts:
     if b"rcu" not in source:
         return NO_FACTS
     text = _NOT_CODE.sub(b" ", source)
-    lists = {(last_word(args[1]), args[2]) for args in _arguments(_WALKS, text) if len(args) > 2}
+    lists = {(place_of(args[1]), args[2]) for args in _arguments(_WALKS, text) if len(args) > 2}
     for args in _arguments(_ADDS, text):
         if len(args) > 1 and "->" in args[0]:
-            lists.add((last_word(args[1]), last_word(args[0])))
+            lists.add((place_of(args[1]), place_of(args[0])[1]))
     declared = frozenset(match[1].decode() for match in _FIELD.finditer(text))
     plain = {match[1].decode() for match in _OTHER_FIELD.finditer(text)} if declared else set()
     return FileFacts(
@@ -73,11 +76,6 @@ def place_of(path: str) -> Place:
     """The last two words of a path."""
     match = _PATH.search(path)
     return (match[1] or "", match[2]) if match else ("", "")
-
-
-def last_word(path: str) -> str:
-    """The last word of a path, without ``&`` and indices."""
-    return place_of(path)[1]
 
 
 def _arguments(pattern: re.Pattern[bytes], text: bytes) -> list[list[str]]:

@@ -109,14 +109,15 @@ def _may_be_held(ctx: FunctionContext, subject: str) -> bool:
     return any(
         _TAKES.search(call.name) and any(isinstance(node, Name) and node.id in owners for node in walk(call))
         for call in calls_in(ctx.function)
-        if not _finds(ctx, call.name)
+        if not _is_other(ctx, call.name)
     )
 
 
-def _finds(ctx: FunctionContext, name: str) -> bool:
-    """Whether the call is itself a lookup under RCU."""
+def _is_other(ctx: FunctionContext, name: str) -> bool:
+    """Whether the call is known to do something else: to look up under RCU, to take a lock."""
     summary = ctx.callees.summary(name)
-    return summary is not None and any(effect.action == "tag" for effect in summary.effects)
+    effects = summary.effects if summary is not None else ()
+    return any(e.action == "tag" or (e.action == "acquire" and _protects(ctx, e.resource)) for e in effects)
 
 
 def _stale(ctx: FunctionContext, event: Event) -> FunctionFault:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from patchlint.cfg import parts, render, walk
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import all_expressions, statements
-from patchlint.checkers.file_facts import last_word, place_of, pointers_in
+from patchlint.checkers.file_facts import List, place_of, pointers_in
 from patchlint.checkers.function_fault import FunctionFault, step
 from patchlint.dataflow import PathReport
 from patchlint.ir import Assign, Binary, Call, Cast, Decl, Expr, ForEach, Index, Member, Name, SizeOf, Unary
@@ -103,13 +103,15 @@ def _sure(ctx: FunctionContext, access: _Access, locked: bool) -> Confidence | N
 
 
 def _fresh(ctx: FunctionContext) -> set[str]:
-    """Variables that hold what this function has just made: nobody else can look at it yet."""
+    """Variables that hold what this function has just made, or publishes only now: nobody can look at it yet."""
     found: set[str] = set()
     for expr in all_expressions(ctx.function):
         for node in walk(expr):
             if isinstance(node, Assign) and isinstance(node.target, Name) and _made(node.value):
                 found.add(node.target.id)
-    return found
+            elif isinstance(node, Call) and node.name == "rcu_assign_pointer" and len(node.args) > 1:
+                found.add(_root(node.args[1]))
+    return found - {""}
 
 
 def _made(value: Expr) -> bool:
@@ -185,20 +187,21 @@ def _plain(ctx: FunctionContext, access: _Access, text: str, sure: Confidence) -
 def _lists(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Plain primitives on lists that this file walks or fills with RCU's."""
     writers = frozenset(ctx.ruleset.models.table("rcu").get("plain_list_writers", ()))
-    walked: dict[str, tuple[str, str]] = {}
+    walked: dict[str, List] = {}
     loops = [stmt.macro for stmt in statements(ctx.function) if isinstance(stmt, ForEach)]
     for macro in loops:
         args = [arg for arg in macro.args if not _is_cursor(macro, arg)]
         if len(args) > 2 and isinstance(args[0], Name) and "list_for_each_entry" in macro.name:
-            walked[args[0].id] = (last_word(render(args[1])), render(args[2]))
-            if walked[args[0].id] in ctx.file.lists and _reads_plainly(ctx, report, macro):
-                yield _list_fault(ctx, macro, walked[args[0].id][0])
+            one = walked[args[0].id] = place_of(render(args[1])), render(args[2])
+            if one in ctx.file.lists and _reads_plainly(ctx, report, macro):
+                yield _list_fault(ctx, macro, one)
+    mine = _locals(ctx)
     for expr in all_expressions(ctx.function):
         for call in walk(expr):
             if isinstance(call, Call) and call.name in writers and call.args:
-                head = _changed(call, walked)
-                if head in ctx.file.lists:
-                    yield _list_fault(ctx, call, head[0])
+                one = _changed(call, walked)
+                if one in ctx.file.lists and not (one[0][0] == "" and one[0][1] in mine):
+                    yield _list_fault(ctx, call, one)
 
 
 def _is_cursor(macro: Call, arg: Expr) -> bool:
@@ -206,13 +209,13 @@ def _is_cursor(macro: Call, arg: Expr) -> bool:
     return "_safe" in macro.name and len(macro.args) > 1 and arg is macro.args[1]
 
 
-def _changed(call: Call, walked: dict[str, tuple[str, str]]) -> tuple[str, str]:
-    """Head and member of the list that the call changes; ("", "") where they cannot be told."""
+def _changed(call: Call, walked: dict[str, List]) -> List:
+    """The list that the call changes; one without names where it cannot be told."""
     entry, *rest = call.args
     owner, member = place_of(render(entry))
     if rest:
-        return last_word(render(rest[0])), member
-    return walked[owner] if owner in walked and walked[owner][1] == member else ("", "")
+        return place_of(render(rest[0])), member
+    return walked[owner] if owner in walked and walked[owner][1] == member else (("", ""), "")
 
 
 def _reads_plainly(ctx: FunctionContext, report: PathReport, macro: Call) -> bool:
@@ -222,7 +225,8 @@ def _reads_plainly(ctx: FunctionContext, report: PathReport, macro: Call) -> boo
     return any(event.kind == "load" for event in report.events)
 
 
-def _list_fault(ctx: FunctionContext, call: Call, head: str) -> FunctionFault:
+def _list_fault(ctx: FunctionContext, call: Call, changed: List) -> FunctionFault:
+    head = changed[0][1]
     message = f"{call.name}() on the list '{head}', which RCU readers walk: use the _rcu form"
     steps = (step(ctx, call.pos, f"{call.name}() is not safe against readers of '{head}'"),)
     return FunctionFault(CHECKER, "plain-list", "", call.pos, head, message, steps, "medium", call.name)
