@@ -36,7 +36,10 @@ class Lit(NamedTuple):
     @property
     def text(self) -> str:
         """For people: ``!x`` or ``x``."""
-        atom = self.atom if self.atom.replace("_", "a").replace(".", "a").isalnum() or self.holds else f"({self.atom})"
+        if self.kind == "key":
+            return f"{self.atom} is {'on' if self.holds else 'off'}"
+        plain = self.atom.replace("_", "a").replace(".", "a").isalnum()
+        atom = self.atom if plain or self.holds else f"({self.atom})"
         return atom if self.holds else f"!{atom}"
 
 
