@@ -156,6 +156,8 @@ def _judge_section(
 ) -> Confidence | None:  # fmt: skip
     if _by_contract(ctx, family, site, report):
         return None
+    if _handed_back(report, site, family):
+        return None
     if not ended:
         if site.where:
             return None
@@ -168,6 +170,14 @@ def _judge_section(
     if _is_error(ctx, exit_) and not all(_is_error(ctx, e) for e in ended):
         return "high"
     return "medium" if exit_.mask not in (POS, ZERO) and not all(_is_error(ctx, e) for e in ended) else None
+
+
+def _handed_back(report: PathReport, site: Site, family: Family) -> bool:
+    """The function drops a lock that its caller holds and takes it again."""
+    return family.kind == "lock" and any(
+        e.kind == "underflow" and e.family == family.name and e.subject == site.subject and e.pos < site.pos
+        for e in report.events
+    )
 
 
 def _alike(a: Exit, b: Exit) -> bool:
@@ -202,7 +212,7 @@ def _judge_state(
         return "medium" if INFERRED in site.flags else "high"
     if INFERRED in site.flags:
         return None
-    if ended and any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended):
+    if any(e.mask == exit_.mask and not _is_error(ctx, e) for e in ended):
         return "medium"
     if error and any(not _is_error(ctx, e) for e in passed):
         surely = family.sort in _COUNTED or _undoes_earlier(marks(exit_.trail), site.pos)

@@ -37,17 +37,25 @@ class Calls:
         """A pointer was put somewhere: holds on it can be ended from there."""
         if local or not st.holds:
             return
-        found = False
-        kept = []
         roots = self.machine.values.root
-        for hold in st.holds:
-            if hold.owned and not hold.stored and roots[hold.obj] == roots[value]:
-                hold = hold._replace(stored=True)
-                found = True
-            kept.append(hold)
-        if found:
-            st.holds = tuple(kept)
+        if self._store_holds(st, {roots[value]}):
             st.mark("store", pos, text)
+
+    def _store_holds(self, st: State, given: set[Value]) -> bool:
+        """Holds on what is derived from ``given`` can be ended from elsewhere; whether there were any.
+
+        A pointer that is stored carries one hold with it: of several on one object the last one taken, a loop's last.
+        """
+        roots = self.machine.values.root
+        chosen: dict[Value, int] = {}
+        for index, hold in enumerate(st.holds):
+            free = hold.owned and not hold.stored and roots[hold.obj] in given
+            if free and (hold.obj not in chosen or hold.scope >= 0):
+                chosen[hold.obj] = index
+        if chosen:
+            picked = set(chosen.values())
+            st.holds = tuple(h._replace(stored=True) if i in picked else h for i, h in enumerate(st.holds))
+        return bool(chosen)
 
     def used(self, st: State, value: Value, expr: Expr, pos: int, what: str) -> None:
         """A pointer was followed: bad when it is freed, stale or never to be followed."""
@@ -163,9 +171,7 @@ class Calls:
     def _share_local(self, st: State, args: list[Value]) -> None:
         """A structure of this function's own that holds pointers is given away: they may be kept through it."""
         given = set[Value]().union(*(self._inside_local(st, value) for value in args))
-        if given:
-            roots = self.machine.values.root
-            st.holds = tuple(h._replace(stored=True) if h.owned and roots[h.obj] in given else h for h in st.holds)
+        self._store_holds(st, given)
 
     def _may_take(self, st: State, value: Value) -> None:
         roots = self.machine.values.root

@@ -106,7 +106,9 @@ class Holds:
             score = self._likeness(st, hold, obj)
             if score and hold.family == family:
                 score += 1
-            if score and hold.cond < 0:
+            if score and (hold.cond < 0 or not self.facts.mask(st, hold.cond) & ~hold.mask):
+                score += 1
+            if score and not hold.stored:
                 score += 1
             if score and score >= rank:
                 best, rank = index, score
