@@ -3,5 +3,9 @@
 from patchlint.checkers.context import CheckResult, FunctionContext, Mode
 from patchlint.checkers.file_facts import FileFacts, file_facts
 from patchlint.checkers.function import check_function
+from patchlint.checkers.relevance import Relevance, expanded, mentioned
 
-__all__ = ["CheckResult", "FileFacts", "FunctionContext", "Mode", "check_function", "file_facts"]
+__all__ = [
+    "CheckResult", "FileFacts", "FunctionContext", "Mode", "Relevance", "check_function", "expanded", "file_facts",
+    "mentioned",
+]  # fmt: skip

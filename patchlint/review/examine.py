@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from patchlint.checkers import CheckResult, FileFacts, FunctionContext, Mode, check_function, file_facts
+from patchlint.checkers import (
+    CheckResult,
+    FileFacts,
+    FunctionContext,
+    Mode,
+    Relevance,
+    check_function,
+    expanded,
+    file_facts,
+    mentioned,
+)
 from patchlint.dataflow import Callees
 from patchlint.effects import Summary
 from patchlint.model import CONFIDENCES, Finding, NotAnalysed
@@ -86,6 +96,11 @@ class Examiner:
     states: int = 0
     skipped: dict[NotAnalysed, None] = field(default_factory=dict)
     _answers: dict[_Question, list[_Answer]] = field(default_factory=dict)
+    _relevance: Relevance = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ready the test of words."""
+        self._relevance = Relevance(self.ruleset.models)
 
     def examine(self, site: Site, state: State, mode: Mode) -> tuple[Finding, ...]:
         """Findings of the function at ``site``; what could not be analysed is kept in ``skipped``."""
@@ -111,7 +126,7 @@ class Examiner:
         self.functions += 1
         held: frozenset[str] | None = None
         try:
-            result = self._check(site, question, recorder, frozenset())
+            result = self._first(site, question, recorder)
             if result.findings or recorder.may_sleep():
                 # Finding and reading the callers takes longer than the function itself: only where it may matter.
                 held = self.knowledge.held_by_callers(site, state)
@@ -123,6 +138,14 @@ class Examiner:
             result = _given_up(site, f"internal error: {type(error).__name__}: {error}")
         self.states += result.states
         return _Answer(site, result, recorder.asked, held)
+
+    def _first(self, site: Site, question: _Question, recorder: _Recorder) -> CheckResult:
+        """The findings whatever the callers hold; the body is not even read where its words show there are none."""
+        if site.head.whole and not mentioned(question.file, site.text):
+            words = expanded(site.view.unit.calls(site.head), site.view.unit.defines)
+            if not self._relevance.speaks_of(words, recorder):
+                return CheckResult()
+        return self._check(site, question, recorder, frozenset())
 
     def _check(self, site: Site, question: _Question, callees: Callees, held: frozenset[str]) -> CheckResult:
         view = site.view

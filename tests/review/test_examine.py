@@ -6,7 +6,7 @@ import pytest
 
 from patchlint.checkers import CheckResult, FunctionContext
 from patchlint.dataflow import Callees
-from patchlint.effects import Summary
+from patchlint.effects import Effect, Place, Summary
 from patchlint.model import Finding
 from patchlint.review import examine
 from patchlint.review.examine import Examiner
@@ -24,7 +24,8 @@ class OneCallee(Models):
 
     def __init__(self, sleeps: str, where: str) -> None:
         super().__init__(RULES.models.book)
-        self._g = Summary("g", sleeps=sleeps, origin="body", where=where)
+        taken = Effect("acquire", "thing", Place("result"))
+        self._g = Summary("g", (taken,), sleeps=sleeps, origin="body", where=where)
 
     def summary(self, name: str) -> Summary | None:
         return self._g if name == "g" else None

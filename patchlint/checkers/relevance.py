@@ -1,0 +1,80 @@
+"""Whether a function's words alone show that no checker of single functions can find anything in it.
+
+Most functions of a tree take nothing, end nothing and follow no pointer that could be dead: reading their bodies and
+walking their paths would only cost time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Set
+from typing import Final
+
+from patchlint.checkers.file_facts import FileFacts
+from patchlint.dataflow import Callees
+from patchlint.effects import Summary
+from patchlint.ruleset import Models
+from patchlint.syntax import Define
+
+_SCOPED: Final = ("guard", "scoped_guard", "scoped_cond_guard", "CLASS", "__free", "__cleanup")
+_PUBLISHING: Final = ("rcu_assign_pointer", "RCU_INIT_POINTER", "rcu_replace_pointer", "rcu_swap_protected")
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+
+
+class Relevance:
+    """What the models say about words, remembered."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._named = frozenset((*_SCOPED, *_PUBLISHING)).union(*models.table("rcu").values())
+        self._speaks: dict[str, bool] = {}
+        self._pairs: dict[str, tuple[str, ...]] = {}
+
+    def speaks_of(self, words: Set[str], callees: Callees) -> bool:
+        """Whether a call of one of ``words`` takes, ends or marks something, or two of them are halves of a pair."""
+        if any(map(self._modelled, words)):
+            return True
+        if any(not words.isdisjoint(self._undoing(word)) for word in words):
+            return True
+        return any(_acts(callees.summary(word)) for word in words if self._models.macro(word) is None)
+
+    def _modelled(self, word: str) -> bool:
+        known = self._speaks.get(word)
+        if known is None:
+            macro, loop = self._models.macro(word), self._models.loop(word)
+            marks = (macro is not None and macro.tag) or (loop is not None and (loop.family or loop.tag))
+            known = bool(marks) or word in self._named or _acts(self._models.summary(word))
+            self._speaks[word] = known
+        return known
+
+    def _undoing(self, word: str) -> tuple[str, ...]:
+        known = self._pairs.get(word)
+        if known is None:
+            known = self._pairs[word] = self._models.counterpart(word)
+        return known
+
+
+def expanded(words: Set[str], defines: Iterable[Define]) -> Set[str]:
+    """``words`` with those in the bodies of the file's own macros among them, and of macros in these."""
+    bodies = {define.name: define.body for define in defines}
+    pending = [word for word in words if word in bodies]
+    found = set(words)
+    while pending:
+        fresh = set(_WORD.findall(bodies[pending.pop()])) - found
+        found |= fresh
+        pending += (word for word in fresh if word in bodies)
+    return found
+
+
+def mentioned(facts: FileFacts, text: bytes) -> bool:
+    """Whether ``text`` speaks of a place that the file's other functions show to be RCU's."""
+    if not any(facts):
+        return False
+    names = {head for head, _ in facts.lists} | {place[1] for place, _ in facts.pointers} | facts.fields | facts.globals
+    return any(name.encode() in text for name in names)
+
+
+def _acts(summary: Summary | None) -> bool:
+    return summary is not None and any(
+        effect.action in ("acquire", "release", "tag") or effect.frees for effect in summary.effects
+    )
