@@ -58,6 +58,9 @@ class Loose(NamedTuple):
     pos: int
     function: str
     message: str
+    lasting: bool = True
+    """Worth telling also where no later patch mends it; a wrong count of arguments at the end of a series is
+    what every compiler says, and a patch that was cut out of its series shows nothing else."""
 
 
 class Surroundings(Protocol):
@@ -193,7 +196,7 @@ def _wrong_arguments(
             if _in_function(scan, site.pos) and given >= 0 and given not in counts:
                 wanted = " or ".join(str(count) for count in sorted(counts))
                 message = f"{symbol.name} is called with {given} arguments, but its definition has {wanted}"
-                yield Loose(symbol, scan, site.pos, site.function, message)
+                yield Loose(symbol, scan, site.pos, site.function, message, lasting=False)
 
 
 def _parameters(scan: FileScan, definition: Definition) -> int:

@@ -26,13 +26,13 @@ def symbol_findings(timeline: Sequence[Stage], ruleset: Ruleset, tree: Surroundi
         before = after
     for finding in judge(changes):
         # A tree that does not build in between is what the rule is about: no mere note.
-        yield _told(replace(finding, severity=rule.severity))
+        yield _told(replace(finding, severity=rule.severity), rule)
 
 
-def _told(finding: Finding) -> Finding:
+def _told(finding: Finding, rule: Rule) -> Finding:
     if finding.fixed_by is None:
-        return finding
-    return replace(finding, message=f"{finding.message} before patch {finding.fixed_by}")
+        return finding if finding.confidence == rule.confidence else replace(finding, confidence="low")
+    return replace(finding, confidence=rule.confidence, message=f"{finding.message} before patch {finding.fixed_by}")
 
 
 def _moved(change: FileChange) -> set[Symbol]:
@@ -61,7 +61,7 @@ def _finding(loose: Loose, view: View | None, rule: Rule) -> Finding:
         rule=rule.id,
         name=rule.name,
         severity=rule.severity,
-        confidence=rule.confidence,
+        confidence=rule.confidence if loose.lasting else "medium",
         message=loose.message,
         file=loose.scan.path,
         line=view.file_line(loose.pos) if view is not None else lines.line(loose.pos),

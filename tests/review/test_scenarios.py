@@ -260,8 +260,15 @@ def test_a_signature_changed_while_callers_stay(tmp_path: Path) -> None:
     user = "#include <linux/widget.h>\n\nint widget_use(int a)\n{\n\treturn widget_add(a, 2);\n}\n"
     wide = helper.replace("int b)", "int b, int c)").replace("a + b", "a + b + c")
     base = {FILE: HEAD + helper, "drivers/widget/user.c": user}
-    done = review(make_series(tmp_path, base, [{FILE: HEAD + wide}]))
-    assert verdicts(done.findings) == [("SER003", "widget_use", "introduced", 1, None)]
-    fixed = [{FILE: HEAD + wide, "drivers/widget/user.c": user.replace("(a, 2)", "(a, 2, 0)")}]
-    (tmp_path / "twin").mkdir()
-    assert review(make_series(tmp_path / "twin", base, fixed)).findings == ()
+    first = {FILE: HEAD + wide}
+    fixed = {FILE: HEAD + wide, "drivers/widget/user.c": user.replace("(a, 2)", "(a, 2, 0)")}
+
+    def told(name: str, patches: list[dict[str, str]], **options: object) -> list[tuple[object, ...]]:
+        (tmp_path / name).mkdir()
+        return verdicts(review(make_series(tmp_path / name, base, patches), **options).findings)
+
+    assert told("between", [first, fixed]) == [("SER003", "widget_use", "transient", 1, 2)]
+    assert told("whole", [fixed]) == []
+    # What every compiler says at the end of the series is told only to who asks for it.
+    assert told("end", [first]) == []
+    assert told("asked", [first], min_confidence="low") == [("SER003", "widget_use", "introduced", 1, None)]
