@@ -43,7 +43,6 @@ ASM_GOTO = re.compile(rb"\basm\b[\w\s]*?\bgoto\b")
 DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", re.MULTILINE)
 NODES: dict[type, str] = {
     ir.If: "if",
-    ir.For: "for",
     ir.While: "while",
     ir.Return: "return",
     ir.Goto: "goto",
@@ -128,7 +127,7 @@ def _difference(unit: Unit, function: ir.Function) -> Iterator[str]:
     """Keywords in the text that the lowered function has not, or the other way round."""
     for text, variant in zip(_texts(unit, function), function.variants, strict=True):
         written = Counter(word.decode() for word in WORDS.findall(ASM_GOTO.sub(b"", text)))
-        read = _count(variant.body)
+        read = _count(variant.body, unit.source)
         if written != read:
             yield f"{function.file}:{function.line}: {function.name}: text {dict(written)} tree {dict(read)}"
             return
@@ -139,7 +138,7 @@ def _texts(unit: Unit, function: ir.Function) -> list[bytes]:
     return list(unit.texts(head))
 
 
-def _count(node: Any) -> Counter[str]:
+def _count(node: Any, source: bytes) -> Counter[str]:
     found: Counter[str] = Counter()
     stack = [node]
     while stack:
@@ -150,6 +149,8 @@ def _count(node: Any) -> Counter[str]:
             kind = NODES.get(type(node))
             if isinstance(node, ir.Case) and node.low is not None:
                 kind = "case"
+            if isinstance(node, ir.For) and source[node.pos : node.pos + 3] == b"for":
+                kind = "for"
             if isinstance(node, ir.DoWhile) and not _is_macro(node.test):
                 kind = "while"
             if kind is not None:

@@ -205,7 +205,7 @@ class _Walk:
         if self._in_function(state) and self._in_function(saved[0]):
             clean = True
         else:
-            clean = state.depth == saved[0].depth and self._is_boundary(at, group.end, state.depth)
+            clean = state.depth == saved[0].depth and self._is_boundary(at, state.depth)
         if not clean and index not in self.unclean:
             self.unclean.add(index)
             self.split.append(index)
@@ -230,13 +230,13 @@ class _Walk:
         self.seen = (at, seen + length - 1 if length else code)
         return self.seen[1]
 
-    def _is_boundary(self, at: int, end: int, depth: int) -> bool:
+    def _is_boundary(self, at: int, depth: int) -> bool:
         """Whether a directive at ``at`` stands between two items (or members, where brackets are open)."""
         before = self._code_before(at)
         if before < 0 or self.text[before] in b";}":
             return True
         if self.text[before] == 41:
-            after = _SPACE.match(self.text, end).end()  # type: ignore[union-attr]
+            after = _SPACE.match(self.text, at).end()  # type: ignore[union-attr]
             return self.text[after : after + 1] != b"{"
         return depth > 0 and self.text[before] in b"{,"
 

@@ -130,6 +130,7 @@ _EDITS: tuple[tuple[re.Pattern[bytes], Edit], ...] = (
     # 16 KB - 1;   unsigned char MEMTYPE *p;   u32 : 30;
     (re.compile(rb"\b\d++\s++(" + _UPPER + rb")"), _blank(1)),
     (re.compile(rb"\b(?:char|int|long|short|void|struct\s++\w++)\s++(" + _UPPER + rb")(?=\s*+\*)"), _blank(1)),
+    (re.compile(rb"\b(?:char|int|long|short|void|struct\s++\w++)\s++(__\w++)(?=\s++[\w*])"), _blank(1)),
     (re.compile(rb"[;{]\s*+\w++(?:\s++\w++)?\s*+(:\s*+\d++)(?=\s*+;)"), _blank(1)),
     # { NAME("x") KIND, 1 }
     (re.compile(rb"[{,]\s*+\w++" + ARGS + rb"(\s++)(?=\w)"), _put(b",", 1)),

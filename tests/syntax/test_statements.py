@@ -107,6 +107,7 @@ def test_kernel_statement(text: str, expected: list[str]) -> None:
         'printk(KERN_ERR PREFIX "a" "b");',
         "struct NAME(a, b) x;",
         "timeout = timeout SCALE;",
+        "int __unheard_of x;",
         'register long r asm("r0") = a;',
         'asm volatile(TEMPLATE("a", "b") : : CONSTRAINT : "memory");',
         "g(a, );",

@@ -116,6 +116,12 @@ def test_head_in_two_arrangements_has_one_body() -> None:
     assert len(unit.function(unit.heads[0]).params) == 1
 
 
+def test_head_with_a_body_in_each_branch() -> None:
+    unit = unit_of("int f(int a)\n#ifdef CONFIG_X\n{\n\tb();\n}\n#else\n{\n\tc();\n}\n#endif\nint g(void)\n{\n}\n")
+    assert [head.name for head in unit.heads] == ["f", "g"]
+    assert shapes(unit.function(unit.heads[0]).variants[0].body.body) == ["b()"]
+
+
 @pytest.mark.parametrize(
     ("text", "atoms"),
     [
