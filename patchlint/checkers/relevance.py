@@ -7,7 +7,8 @@ walking their paths would only cost time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
+from functools import lru_cache
 from typing import Final
 
 from patchlint.checkers.file_facts import FileFacts
@@ -68,10 +69,23 @@ def expanded(words: Set[str], defines: Iterable[Define]) -> Set[str]:
 
 def mentioned(facts: FileFacts, text: bytes) -> bool:
     """Whether ``text`` speaks of a place that the file's other functions show to be RCU's."""
-    if not any(facts):
-        return False
-    names = {head for head, _ in facts.lists} | {place[1] for place, _ in facts.pointers} | facts.fields | facts.globals
-    return any(name.encode() in text for name in names)
+    names = _names_of(facts)
+    return names is not None and names.search(text) is not None
+
+
+@lru_cache(maxsize=16)
+def _names_of(facts: FileFacts) -> re.Pattern[bytes] | None:
+    """The last words of all paths in the facts, and whole names; None where there are no facts."""
+    last = {words[-1] for name in _strings(facts) if (words := _WORD.findall(name))}
+    return re.compile(rb"\b(?:" + "|".join(sorted(last)).encode() + rb")\b") if last else None
+
+
+def _strings(facts: object) -> Iterator[str]:
+    if isinstance(facts, str):
+        yield facts
+    elif isinstance(facts, tuple | frozenset):
+        for part in facts:
+            yield from _strings(part)
 
 
 def _acts(summary: Summary | None) -> bool:
