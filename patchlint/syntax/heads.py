@@ -119,6 +119,8 @@ def _blank_attributes(raw: bytes, base: int, dialect: Dialect) -> tuple[bytes, t
         word, at, end = match[0].decode(), match.start(), match.end()
         if at < done or (word not in dialect.attributes and word not in dialect.attribute_calls):
             continue
+        if raw[end : end + 1] == b"(" and word not in dialect.attribute_calls:
+            continue
         args = ""
         if word in dialect.attribute_calls and (bracket := re.compile(rb"\s*\(").match(raw, end)):
             end = closing(raw, bracket.end() - 1)

@@ -184,7 +184,7 @@ class _Rewriter:
             end = closing(self.text, bracket.end())
             self.unclosed += end == bracket.end() + 1
             args = self.text[bracket.end() + 1 : end - 1].decode("latin-1").strip()
-        elif word not in self.dialect.attributes:
+        elif word not in self.dialect.attributes or self.text[end : end + 1] == b"(":
             return
         if start >= self.typed:
             self.out[start:end] = self.text[start:end].translate(BLANK)

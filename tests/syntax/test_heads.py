@@ -13,6 +13,7 @@ from patchlint.ir import Param
         ("static inline struct foo *f(void)", "f"),
         ("static noinline int f(void)", "f"),
         ("STATIC_WORD int f(void)", "f"),
+        ("static void __head(int a)", "__head"),
         ("asmlinkage __visible void __init f(void)", "f"),
         ("static __printf(1, 2) void f(const char *fmt, ...)", "f"),
         ("__attribute__((noreturn)) void f(void)", "f"),
