@@ -25,6 +25,8 @@ class FileFacts(NamedTuple):
     """Members that this file declares ``__rcu``, unless it has another member of that name."""
     globals: frozenset[str] = frozenset()
     """Variables of file scope declared ``__rcu``."""
+    unbarred: frozenset[str] = frozenset()
+    """The module's exit functions, where the file has callbacks run by call_rcu() and waits for none of them."""
 
 
 NO_FACTS: Final = FileFacts()
@@ -42,6 +44,8 @@ _TYPE: Final = rb"(?:const )?(?:struct |union )?\w+"
 _GLOBAL: Final = re.compile(rb"^(?:static |extern )?" + _TYPE + rb"\s+__rcu\s*\*+\s*(\w+)", re.MULTILINE)
 _FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"\s+__rcu\s*\*+\s*(\w+)", re.MULTILINE)
 _OTHER_FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"(?:\s+|\s*\*+\s*)(\w+)(?:\[\w*\])?;", re.MULTILINE)
+_CALLS_BACK: Final = re.compile(rb"\bcall_rcu(?:_hurry)?\s*\(")
+_EXIT: Final = re.compile(rb"^module_exit\s*\(\s*(\w+)\s*\)", re.MULTILINE)
 _PATH: Final = re.compile(r"(?:(\w+)\s*(?:\[[^\]]*\])*\s*(?:->|\.)\s*)?(\w+)\s*(?:\[.*\])*\s*$")
 _MAX_ARGUMENTS: Final = 400
 """Bytes of the longest argument list that is looked at."""
@@ -53,7 +57,7 @@ def file_facts(source: bytes) -> FileFacts:
     if b"rcu" not in source:
         return NO_FACTS
     text = _NOT_CODE.sub(b" ", source)
-    lists = {(place_of(args[1]), args[2]) for args in _arguments(_WALKS, text) if len(args) > 2}
+    lists = {(place_of(args[1]), args[2]) for args in _arguments(_WALKS, text) if len(args) > 2 and args[1]}
     for args in _arguments(_ADDS, text):
         if len(args) > 1 and "->" in args[0]:
             lists.add((place_of(args[1]), place_of(args[0])[1]))
@@ -64,7 +68,14 @@ def file_facts(source: bytes) -> FileFacts:
         frozenset(pointers_in(text).items()),
         declared - plain,
         frozenset(match[1].decode() for match in _GLOBAL.finditer(text)),
+        _unbarred(text),
     )
+
+
+def _unbarred(text: bytes) -> frozenset[str]:
+    if b"rcu_barrier" in text or not _CALLS_BACK.search(text):
+        return frozenset()
+    return frozenset(match[1].decode() for match in _EXIT.finditer(text))
 
 
 def pointers_in(text: bytes) -> Counter[Place]:

@@ -11,6 +11,7 @@ from patchlint.checkers import rcu_free, rcu_get, rcu_load, rcu_plain
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import all_expressions, calls_in
 from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.checkers.protection import protects
 from patchlint.dataflow import Event, Mark, PathReport
 from patchlint.ir import Assign, Name
 
@@ -71,18 +72,12 @@ def _outlives(ctx: FunctionContext, report: PathReport, event: Event) -> bool:
     """Whether nothing but the section that ended can have kept the object alive."""
     if event.detail == "pass" and _TELLS.search(event.name):
         return False
-    if report.asserted or any(_protects(ctx, name) for name in ctx.held_by_callers):
+    if report.asserted or any(protects(ctx, name) for name in ctx.held_by_callers):
         return False
     path = marks(event.trail)
-    if any(_protects(ctx, h.family) and _taken_before(path, h.site, event.since) for h in event.holds):
+    if any(protects(ctx, h.family) and _taken_before(path, h.site, event.since) for h in event.holds):
         return False
     return not _may_be_held(ctx, event.subject)
-
-
-def _protects(ctx: FunctionContext, name: str) -> bool:
-    """Whether a hold of this family can keep objects from going away: a lock, or another section."""
-    family = ctx.callees.family(name)
-    return family is not None and family.kind in ("lock", "rcu")
 
 
 def _taken_before(path: list[Mark], site: int, ended: int) -> bool:
@@ -117,7 +112,7 @@ def _is_other(ctx: FunctionContext, name: str) -> bool:
     """Whether the call is known to do something else: to look up under RCU, to take a lock."""
     summary = ctx.callees.summary(name)
     effects = summary.effects if summary is not None else ()
-    return any(e.action == "tag" or (e.action == "acquire" and _protects(ctx, e.resource)) for e in effects)
+    return any(e.action == "tag" or (e.action == "acquire" and protects(ctx, e.resource)) for e in effects)
 
 
 def _stale(ctx: FunctionContext, event: Event) -> FunctionFault:

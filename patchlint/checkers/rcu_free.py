@@ -11,6 +11,7 @@ from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.function_fault import FunctionFault, step
 from patchlint.dataflow import PathReport
 from patchlint.ir import Assign, Call, Cast, Decl, Evaluate, Expr, Member, Name, Unary
+from patchlint.model import Confidence
 
 CHECKER: Final = "rcu"
 
@@ -43,6 +44,8 @@ _State: TypeAlias = frozenset[Away]
 
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Faults in the order of unlinking, waiting and freeing."""
+    if ctx.function.name in ctx.file.unbarred:
+        yield _no_barrier(ctx)
     words = ctx.ruleset.models.table("rcu")
     text = ctx.source[ctx.function.start : ctx.function.end]
     unlinks = (*words.get("unpublish", ()), *_ASSIGNS, *_REPLACES)
@@ -50,6 +53,14 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
         return
     for variant in ctx.function.variants:
         yield from _Order(ctx, build(variant, lambda _: -1), words).faults()
+
+
+def _no_barrier(ctx: FunctionContext) -> FunctionFault:
+    name = ctx.function.name
+    message = f"{name}() ends the module but does not wait with rcu_barrier() for the callbacks of its call_rcu() calls"
+    steps = (step(ctx, ctx.function.start, f"when {name}() returns, the code of the callbacks is gone"),)
+    sure: Confidence = "low" if ctx.mode == "tree" else "medium"
+    return FunctionFault(CHECKER, "no-barrier", "", ctx.function.start, name, message, steps, sure, "module_exit")
 
 
 def _after_grace_period(ctx: FunctionContext) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import statements
 from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.checkers.protection import is_lock, lock_promised
 from patchlint.dataflow import Event, PathReport
 from patchlint.ir import Evaluate
 
@@ -31,11 +32,9 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 def _unprotected(ctx: FunctionContext, report: PathReport, event: Event) -> bool:
     """Whether nothing but the RCU section keeps the object findable: no lock, no promise of the caller's."""
-    if report.asserted or (event.name in _PLAIN and not _COUNTS.search(event.subject)):
+    if event.name in _PLAIN and not _COUNTS.search(event.subject):
         return False
-    names = (*(hold.family for hold in event.holds), *ctx.held_by_callers)
-    families = [ctx.callees.family(name) for name in names]
-    return not any(family is not None and family.kind == "lock" for family in families)
+    return not lock_promised(ctx, report) and not any(is_lock(ctx, hold.family) for hold in event.holds)
 
 
 def _unconditional(ctx: FunctionContext, event: Event) -> FunctionFault:

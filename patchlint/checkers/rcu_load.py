@@ -7,6 +7,7 @@ from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.checkers.protection import protects
 from patchlint.checkers.sleeping import may_sleep
 from patchlint.dataflow import Event, PathReport
 from patchlint.model import Step
@@ -16,19 +17,14 @@ CHECKER: Final = "rcu"
 
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Loads outside of every section, in functions that themselves show that no caller can have opened one."""
-    if report.asserted or any(_protects(ctx, name) for name in ctx.held_by_callers):
+    if report.asserted or any(protects(ctx, name) for name in ctx.held_by_callers):
         return
     loads = [event for event in report.events if event.kind == "load" and "check" not in event.name]
-    bare = [event for event in loads if not any(_protects(ctx, hold.family) for hold in event.holds)]
+    bare = [event for event in loads if not any(protects(ctx, hold.family) for hold in event.holds)]
     for event in bare:
         shown = _shown(ctx, report, event)
         if shown is not None:
             yield _fault(ctx, event, shown)
-
-
-def _protects(ctx: FunctionContext, name: str) -> bool:
-    family = ctx.callees.family(name)
-    return family is not None and family.kind in ("lock", "rcu")
 
 
 def _shown(ctx: FunctionContext, report: PathReport, load: Event) -> Step | None:

@@ -11,6 +11,7 @@ from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import all_expressions, statements
 from patchlint.checkers.file_facts import List, place_of, pointers_in
 from patchlint.checkers.function_fault import FunctionFault, step
+from patchlint.checkers.protection import is_lock, lock_promised
 from patchlint.dataflow import PathReport
 from patchlint.ir import Assign, Binary, Call, Cast, Decl, Expr, ForEach, Index, Member, Name, SizeOf, Unary
 from patchlint.model import Confidence
@@ -54,9 +55,7 @@ def _at_start(ctx: FunctionContext) -> bool:
 
 def _locked(ctx: FunctionContext, report: PathReport) -> bool:
     """Whether the function works under some lock, its own or its callers': it may be the writer."""
-    names = (*(site.family for site in report.sites.values()), *ctx.held_by_callers)
-    families = [ctx.callees.family(name) for name in names]
-    return bool(report.asserted) or any(family is not None and family.kind == "lock" for family in families)
+    return lock_promised(ctx, report) or any(is_lock(ctx, site.family) for site in report.sites.values())
 
 
 # ------------------------------------------------------------------- pointers

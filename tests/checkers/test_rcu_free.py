@@ -54,3 +54,27 @@ def test_callback_of_the_grace_period() -> None:
 def test_own_release_but_no_table_of_operations() -> None:
     assert faults("\tlist_del_rcu(&y->node);\n\ty->release(y);") == [("RCU008", 4)]
     assert not faults("\tlist_del_rcu(&y->node);\n\ty->ops->release(y);")
+
+
+MODULE = """static void gone(struct rcu_head *head)
+{
+	kfree(head);
+}
+
+static void drop(struct y *y)
+{
+	call_rcu(&y->rcu, gone);
+}
+
+static void __exit y_exit(void)
+{
+	y_unregister();
+%s}
+module_exit(y_exit);
+"""
+
+
+def test_module_that_does_not_wait_for_its_callbacks() -> None:
+    assert [(t.rule, t.line) for t in told(MODULE % "")] == [("RCU008", 11)]
+    assert not told(MODULE % "\trcu_barrier();\n")
+    assert not told((MODULE % "").replace("module_exit(y_exit);\n", ""))

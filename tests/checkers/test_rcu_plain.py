@@ -109,3 +109,31 @@ void f(struct x *x)
 def test_plain_unlinking() -> None:
     assert [t.rule for t in told(WALKED % "ys")] == ["RCU006"]
     assert not told(WALKED % "others")
+
+
+READER = """struct y *find(struct x *x, int key)
+{
+	struct y *y;
+
+	hlist_for_each_entry_rcu(y, head, link)
+		if (y->key == key)
+			return y;
+	return NULL;
+}
+
+int sum(struct x *x, struct hlist_head *head)
+{
+	int n = rcu_dereference(x->first)->n;
+	struct y *y;
+%s
+	hlist_for_each_entry(y, head, link)
+		n += y->n;
+%s	return n;
+}
+"""
+
+
+def test_reader_that_walks_plainly() -> None:
+    assert [t.rule for t in told(READER % ("", ""))] == ["RCU006"]
+    locked = told(READER % ("\n\tmutex_lock(&x->lock);", "\tmutex_unlock(&x->lock);\n"))
+    assert "RCU006" not in [t.rule for t in locked]
