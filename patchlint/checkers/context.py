@@ -37,6 +37,9 @@ class FunctionContext:
     """The operations-table field this function is stored in ("" for none), e.g. "start", "probe"."""
     file: FileFacts = NO_FACTS
     """What the other functions of the file tell of what RCU protects."""
+    added: tuple[tuple[int, int], ...] = ()
+    """Offsets (first, past the last) of what the series wrote of a changed function: there is nothing before to
+    compare what is taken there with."""
 
 
 @dataclass(frozen=True, slots=True)

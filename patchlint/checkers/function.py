@@ -56,7 +56,7 @@ def transparent(callees: Callees) -> Callable[[str], int]:
 
 
 def _policy(ctx: FunctionContext) -> Policy:
-    return Policy(unknown_takes=ctx.mode != "changed", undoing=UNDOING)
+    return Policy(unknown_takes=ctx.mode != "changed", undoing=UNDOING, fresh=ctx.added)
 
 
 def _confirmed(

@@ -154,7 +154,7 @@ class Calls:
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
         """Nothing is known of the callee: it may write through addresses it gets and, by policy, keep what it gets."""
         for index, value in enumerate(args):
-            if self.policy.unknown_takes:
+            if self.policy.unknown_takes or self.policy.fresh:
                 self._may_take(st, value)
             self._may_write(st, expr, index, value)
         if not self.policy.unknown_takes and st.holds:
@@ -176,9 +176,16 @@ class Calls:
     def _may_take(self, st: State, value: Value) -> None:
         roots = self.machine.values.root
         given = {roots[value], *self._inside_local(st, value)}
-        kept = tuple(h for h in st.holds if not h.owned or roots[h.obj] not in given or self._elsewhere(h, value))
+        kept = tuple(
+            h for h in st.holds
+            if not h.owned or roots[h.obj] not in given or self._elsewhere(h, value) or not self._may_be_kept(h)
+        )  # fmt: skip
         if len(kept) != len(st.holds):
             st.holds = kept
+
+    def _may_be_kept(self, hold: Hold) -> bool:
+        """Whether by policy an unknown call may keep what was taken where ``hold`` was."""
+        return self.policy.unknown_takes or any(first <= hold.site < last for first, last in self.policy.fresh)
 
     def _elsewhere(self, hold: Hold, value: Value) -> bool:
         """A reference taken on one member is not what a call gets that is given another member's address."""
@@ -225,7 +232,7 @@ class Calls:
             what = summary.args[index] if index < len(summary.args) else summary.rest
             if what == "take":
                 self.holds.take(st, value)
-            elif what == "unknown" and self.policy.unknown_takes:
+            elif what == "unknown" and (self.policy.unknown_takes or self.policy.fresh):
                 self._may_take(st, value)
         if summary.never_returns:
             self.stops = True

@@ -20,6 +20,9 @@ class Policy(NamedTuple):
     """Keep apart all states that differ in what later code can ask, instead of joining those that hold the same."""
     undoing: re.Pattern[str] | None = None
     """Names of calls that by their sound undo things; where nothing surer is known of one, the path is marked."""
+    fresh: tuple[tuple[int, int], ...] = ()
+    """Offsets (first, past the last) of code with no earlier state to compare: what is taken there an unknown call
+    may keep whatever ``unknown_takes`` says."""
     given: tuple[tuple[int, str], ...] = ()
     """Parameters (from 0) that the function is handed a hold of, and the families."""
     seed_params: bool = False

@@ -50,6 +50,8 @@ class _Question(NamedTuple):
     mode: Mode
     callback: str
     file: FileFacts
+    added: tuple[tuple[int, int], ...]
+    """What the series wrote of the text: (first, past the last) offset from its start."""
 
 
 class _Answer(NamedTuple):
@@ -106,7 +108,8 @@ class Examiner:
         """Findings of the function at ``site``; what could not be analysed is kept in ``skipped``."""
         callees = self.knowledge.callees(site.view.path, state)
         facts = file_facts(site.view.source)
-        question = _Question(*site.place, site.text, mode, self.knowledge.callback(site, state), facts)
+        added = site.view.added(site.head.start, site.head.end) if mode == "changed" else ()
+        question = _Question(*site.place, site.text, mode, self.knowledge.callback(site, state), facts, added)
         known = self._answers.setdefault(question, [])
         answer = next((one for one in known if self._stands(one, site, state, callees)), None)
         if answer is None:
@@ -153,6 +156,7 @@ class Examiner:
         context = FunctionContext(
             function, view.path, view.source, view.unit.lines, view.file_line, self.ruleset, callees,
             question.mode, held, question.callback, question.file,
+            tuple((site.head.start + first, site.head.start + last) for first, last in question.added),
         )  # fmt: skip
         result = check_function(context)
         if function.whole and site.head.whole:
@@ -169,7 +173,11 @@ def _same(one: Summary | None, other: Summary | None) -> bool:
     """Whether two summaries say the same; where the callee stands shifts with every line above it."""
     if one is None or other is None:
         return one is other
-    return one == other or one._replace(where="") == other._replace(where="")
+    return one == other or _placeless(one) == _placeless(other)
+
+
+def _placeless(summary: Summary) -> Summary:
+    return summary._replace(where="", effects=tuple(effect._replace(where="") for effect in summary.effects))
 
 
 def _moved(finding: Finding, first: Site, shift: int) -> Finding:

@@ -25,6 +25,23 @@ class View:
     path: str
     source: bytes
     fragments: tuple[tuple[int, int, str], ...] = ()
+    origin: tuple[int, ...] = ()
+    """For each line the patch of the series that wrote it, 0 for the base; () where all is the base's."""
+
+    def added(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Runs of lines between two offsets that the series wrote, as (first, past the last) offset from ``start``."""
+        if not any(self.origin):
+            return ()
+        at = self.source.rfind(b"\n", 0, start) + 1
+        runs: list[tuple[int, int]] = []
+        for line in range(self.source.count(b"\n", 0, at), len(self.origin)):
+            after = (self.source.find(b"\n", at) + 1) or len(self.source)
+            if self.origin[line]:
+                runs.append((max(at - start, 0), after - start))
+            if after >= end:
+                break
+            at = after
+        return tuple(runs)
 
     @cached_property
     def unit(self) -> Unit:
@@ -83,12 +100,14 @@ class Views:
     def __init__(self) -> None:
         self._known: dict[tuple[str, bytes, tuple[tuple[int, int, str], ...]], View] = {}
 
-    def view(self, path: str, source: bytes, fragments: tuple[tuple[int, int, str], ...] = ()) -> View:
+    def view(
+        self, path: str, source: bytes, fragments: tuple[tuple[int, int, str], ...] = (), origin: tuple[int, ...] = ()
+    ) -> View:
         """The view of this content, made at most once."""
         key = (path, source, fragments)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = View(path, source, fragments)
+            found = self._known[key] = View(path, source, fragments, origin)
         return found
 
 
@@ -110,7 +129,7 @@ def _is_source(image: FileImage) -> bool:
 
 def _change(image: FileImage, views: Views) -> FileChange:
     before = None if image.pre is None else views.view(image.pre_path, image.pre, image.pre_fragments)
-    after = None if image.post is None else views.view(image.path, image.post, image.post_fragments)
+    after = None if image.post is None else views.view(image.path, image.post, image.post_fragments, image.origin)
     return FileChange(image, before, after)
 
 
