@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 4
+VERSION = 5
 """Raised when what is inferred changes its meaning."""
 
 

@@ -28,7 +28,7 @@ class Inferred(NamedTuple):
 
     effects: tuple[Effect, ...] = ()
     args: tuple[str, ...] = ()
-    """For each parameter "take", "released" (an effect says when), "mixed", or "" (nothing happens to it)."""
+    """For each parameter "take", "released" (an effect says when), "some" (taken on some paths), "open", or ""."""
     result: int = ANY
     never_returns: bool = False
 
@@ -58,12 +58,12 @@ def agreed(found: Iterable[Inferred]) -> Inferred:
     others = [{effect._replace(where="") for effect in one.effects} for one in every[1:]]
     effects = tuple(effect for effect in first.effects if all(effect._replace(where="") in one for one in others))
     args = tuple(
-        column[0] if len(set(column)) == 1 else "mixed" for column in zip(*(one.args for one in every), strict=False)
+        column[0] if len(set(column)) == 1 else "open" for column in zip(*(one.args for one in every), strict=False)
     )
     # An effect that only some have leaves its argument open.
     agreed_on = {effect._replace(where="") for effect in effects}
     lost = {effect.place.index for one in every for effect in one.effects if effect._replace(where="") not in agreed_on}
-    args = tuple("mixed" if at in lost else what for at, what in enumerate(args))
+    args = tuple("open" if at in lost else what for at, what in enumerate(args))
     result = 0
     for one in every:
         result |= one.result
@@ -169,9 +169,11 @@ class _Paths:
                 else:
                     gone |= mask
             elif left.stored and not self._gained(leaving, at):
-                # In a structure of the function's own it is borrowed for a while, or handed on by way of that.
-                gone |= mask
-                kept |= 0 if at in self.stored else mask
+                if at in self.stored:
+                    gone |= mask
+                else:
+                    # In a structure of the function's own: borrowed for a while, or handed on by way of that.
+                    return "open", None
             elif left.cond >= 0 and left.cond == leaving.value:
                 kept |= mask & left.mask
                 gone |= mask & ~left.mask
@@ -182,7 +184,7 @@ class _Paths:
         if not gone:
             return "", None
         if gone & kept:
-            return "mixed", None
+            return "some", None
         when = ANY if not kept else gone
         return self._ended(at, when, null_ok)
 

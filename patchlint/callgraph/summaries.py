@@ -136,9 +136,12 @@ class TreeCallees:
 
     def _argument(self, callees: tuple[Callee, ...], at: int, inferred: Inferred, given_back: int) -> str:
         what = inferred.args[at] if at < len(inferred.args) else ""
-        if what in ("take", "released"):
-            return "take" if what == "take" else "borrow"
-        if what == "mixed":
+        if what == "released":
+            return "borrow"
+        if what in ("take", "some"):
+            # That it is taken on some path excuses whoever has not dropped it; nobody is accused by it.
+            return "take"
+        if what == "open":
             return "unknown"
         # A result that points into the argument would be taken for another thing: leave it open what becomes of it.
         if at != given_back and any(self.borrowing.gives_back(callee, at) for callee in callees):
