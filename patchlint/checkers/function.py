@@ -80,11 +80,11 @@ def _less_sure(fault: FunctionFault) -> FunctionFault:
     return replace(fault, confidence=lower(fault.confidence))
 
 
-def _faults(ctx: FunctionContext, report: PathReport) -> dict[tuple[str, str, int, str], FunctionFault]:
-    found: dict[tuple[str, str, int, str], FunctionFault] = {}
+def _faults(ctx: FunctionContext, report: PathReport) -> dict[tuple[str, str, str, int, str], FunctionFault]:
+    found: dict[tuple[str, str, str, int, str], FunctionFault] = {}
     for check in _CHECKERS:
         for fault in check(ctx, report):
-            found.setdefault((fault.checker, fault.fault, fault.pos, fault.subject), fault)
+            found.setdefault((fault.checker, fault.fault, fault.kind, fault.pos, fault.subject), fault)
     return found
 
 

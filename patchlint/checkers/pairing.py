@@ -20,7 +20,7 @@ from patchlint.checkers.function_fault import (
     step,
 )
 from patchlint.checkers.handed import judge_handed
-from patchlint.checkers.unwinding import INFERRED
+from patchlint.checkers.unwinding import SHOWN
 from patchlint.dataflow import Event, Exit, Hold, Mark, PathReport, Site
 from patchlint.effects import NEG, POS, ZERO, Family
 from patchlint.model import Confidence, Step
@@ -30,6 +30,8 @@ _TAKES_FOR_CALLER: Final = re.compile(
 )
 _COUNTED: Final = ("clk", "pm")
 """Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
+_NEAR: Final = 100
+"""Bytes of source between a condition and the call that it guards."""
 _SECTIONS: Final = ("lock", "rcu")
 _CLASS_NAMES: Final = {NEG: "an error", ZERO: "0", POS: "a positive value", NEG | POS: "non-zero"}
 
@@ -66,9 +68,11 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 continue
             passed = [e for e in report.exits if _passed(paths[id(e)], hold.site)]
             ended = [e for e in passed if _ended(paths[id(e)], hold.site)]
-            if _helper_may_undo(hold, family, paths[id(exit_)]) or _tail_call(exit_, site):
+            if _helper_may_undo(report, hold, family, paths[id(exit_)]):
                 continue
-            if _undone_in_loop(report, hold, paths[id(exit_)]):
+            if family.sort not in _COUNTED and _tail_call(exit_, hold, site):
+                continue
+            if _undone_in_loop(report, hold, site, paths[id(exit_)]):
                 continue
             confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
             if confidence is not None:
@@ -76,28 +80,76 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
 
 
-def _helper_may_undo(hold: Hold, family: Family, path: list[Mark]) -> bool:
-    """A helper that sounds like undoing was called since: what it does to things found through others is not known."""
+def _helper_may_undo(report: PathReport, hold: Hold, family: Family, path: list[Mark]) -> bool:
+    """A helper that sounds like undoing was called since: what it does to things found through others is not known.
+
+    One that also comes after a release of the same hold does something else.
+    """
     if family.kind not in ("pair",) and not hold.stored:
         return False
-    since = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), default=0)
-    return any(m.kind == "undo" for m in path[since + 1 :])
+    released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
+    return any(
+        m.kind == "undo" and not any((pos, m.pos) in report.followed for pos in released)
+        for m in _since(path, hold.site)
+    )
 
 
-def _tail_call(exit_: Exit, site: Site) -> bool:
-    """``return register(thing)``: what becomes of the thing when that fails, the callee decides."""
-    name = re.match(r"&*(\w+)", site.subject)
-    return exit_.text.endswith(")") and name is not None and re.search(rf"\(.*\b{name[1]}\b", exit_.text) is not None
+def _released(report: PathReport, hold: Hold) -> bool:
+    """Some path of the function surely ends what was taken at the same place."""
+    return any(r.site == hold.site and r.exact for r in report.releases)
 
 
-def _undone_in_loop(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
-    """A loop that gives back what a loop took was passed, with fewer turns than the engine can count."""
+def _walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
+    """The path passes ``if (flag) release(x);`` with the flag unset, which may well tell that none is due."""
+    asked = [m.pos for m in _since(marks(exit_.trail), hold.site) if m.kind == "if"]
+    places = [r.pos for r in report.releases if r.site == hold.site and r.exact and r.pos < exit_.pos]
+    return any(0 < place - pos < _NEAR for place in places for pos in asked)
+
+
+def _since(path: list[Mark], site: int) -> list[Mark]:
+    """What happened after ``site`` was passed for the last time."""
+    at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == site), default=0)
+    return path[at + 1 :]
+
+
+def _tail_call(exit_: Exit, hold: Hold, site: Site) -> bool:
+    """``return register(thing)``: what becomes of the thing when that fails, the callee decides.
+
+    Not where a model says what the callee does: then the hold depends on the result.
+    """
+    call = re.search(r"\((.*)\)$", exit_.text)
+    if call is None or (hold.cond >= 0 and hold.cond == exit_.value):
+        return False
+    subject = site.subject.lstrip("&*")
+    given = (arg.strip().lstrip("&*") for arg in call[1].split(","))
+    return any(arg and re.match(rf"{re.escape(arg)}(?!\w)", subject) for arg in given)
+
+
+def _undone_in_loop(report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
+    """A loop that gives back what a loop took was passed, with fewer turns than the engine can count.
+
+    The taking loop may be a macro that the engine does not see through; then only a pair that is inferred counts.
+    """
     turns = report.loops
     inside = [t for t in turns if any(r.pos in t and r.site == hold.site for r in report.releases)]
-    if not inside or not any(hold.site in t for t in turns):
+    if not inside or not (SHOWN in site.flags or any(hold.site in t for t in turns)):
         return False
-    since = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), default=0)
-    return any(m.pos in t for m in path[since + 1 :] for t in inside if hold.site not in t)
+    return any(m.pos in t for m in _since(path, hold.site) for t in inside if hold.site not in t)
+
+
+def _still_registered(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold) -> bool:
+    """What stays registered belongs to its registration: that is what is left open."""
+    for other in exit_.holds:
+        family = ctx.callees.family(other.family)
+        if family is not None and family.sort == "reg" and report.roots[other.obj] == report.roots[hold.obj]:
+            return True
+    return False
+
+
+def _earlier_turn(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
+    """Taken in a turn of a loop that was followed by another: all turns are for whoever finds them, or for none."""
+    since = _since(path, hold.site)
+    return any(m.pos in t and m.pos < hold.site for t in report.loops if hold.site in t for m in since)
 
 
 def _passed(path: list[Mark], site: int) -> bool:
@@ -120,6 +172,8 @@ def _judge(
     passed: list[Exit], ended: list[Exit],
 ) -> Confidence | None:  # fmt: skip
     """How sure it is that leaving with ``hold`` is wrong; None when it may well be right."""
+    if "weak" in site.flags and not _released(report, hold):
+        return None
     if family.kind in _SECTIONS:
         return _judge_section(ctx, report, exit_, site, family, passed, ended)
     if site.by == "given":
@@ -128,7 +182,7 @@ def _judge(
         return "high" if exit_.mask != POS else "medium"
     if hold.owned:
         return _judge_owned(ctx, report, exit_, hold, site, family, ended)
-    return _judge_state(ctx, exit_, site, family, passed, ended)
+    return _judge_state(ctx, report, exit_, hold, site, family, passed, ended)
 
 
 def _is_error(ctx: FunctionContext, exit_: Exit) -> bool:
@@ -188,15 +242,19 @@ def _alike(a: Exit, b: Exit) -> bool:
 def _judge_owned(
     ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family, ended: list[Exit]
 ) -> Confidence | None:
-    contrast = any(r.site == hold.site and r.exact for r in report.releases)
+    contrast = _released(report, hold)
     error = _is_error(ctx, exit_)
+    if hold.stored and _still_registered(ctx, report, exit_, hold):
+        return None
     if hold.stored:
+        if _earlier_turn(report, hold, marks(exit_.trail)):
+            return None
         return "medium" if error and (contrast or ctx.mode == "changed") and ctx.mode != "tree" else None
     if not contrast and family.kind == "pair":
         return None
     if site.by == "arg":
         if not contrast:
-            return None
+            return "medium" if error and hold.cond >= 0 and hold.mask == NEG else None
         return "medium" if error or any(_alike(e, exit_) for e in ended) else None
     if contrast:
         return "high"
@@ -204,13 +262,16 @@ def _judge_owned(
 
 
 def _judge_state(
-    ctx: FunctionContext, exit_: Exit, site: Site, family: Family, passed: list[Exit], ended: list[Exit]
-) -> Confidence | None:
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family,
+    passed: list[Exit], ended: list[Exit],
+) -> Confidence | None:  # fmt: skip
     """A clock, a usage count, a registration: kept on success by design, undone on failure."""
     error = _is_error(ctx, exit_)
-    if ended and error:
-        return "medium" if INFERRED in site.flags else "high"
-    if INFERRED in site.flags:
+    if ended and error and SHOWN not in site.flags:
+        return "high"
+    if error and _released(report, hold) and not _walks_around(report, exit_, hold):
+        return "medium"
+    if SHOWN in site.flags:
         return None
     if any(e.mask == exit_.mask and not _is_error(ctx, e) for e in ended):
         return "medium"
@@ -222,9 +283,9 @@ def _judge_state(
 
 def _undoes_earlier(path: list[Mark], site: int) -> bool:
     """The way out undoes what was taken before ``site``: it unwinds, and misses this one."""
-    at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == site), default=0)
-    earlier = {m.pos for m in path[:at] if m.kind == "acquire"}
-    return any(m.kind == "release" and m.site in earlier for m in path[at:])
+    since = _since(path, site)
+    earlier = {m.pos for m in path[: len(path) - len(since)] if m.kind == "acquire"} - {site}
+    return any(m.kind == "release" and m.site in earlier for m in since)
 
 
 def _leak_fault(
@@ -287,7 +348,7 @@ def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]
             word = "freed" if event.detail == "freed" else "dropped"
             steps = [step(ctx, event.since, f"{word} here"), *decisions(ctx, path, event.since),
                      step(ctx, event.pos, f"{word} again by {event.name}()")]  # fmt: skip
-            if event.detail == "dropped" and not _got_here(report, event.since):
+            if event.detail == "dropped" and (_from_caller(report, event) or not _got_here(report, event.since)):
                 continue
             yield FunctionFault(
                 "pairing", "double", family.kind, event.pos, subject,
@@ -333,6 +394,11 @@ def _underflow(
 
 def _family_at(report: PathReport, pos: int) -> str:
     return next((r.family for r in report.releases if r.pos == pos), "")
+
+
+def _from_caller(report: PathReport, event: Event) -> bool:
+    """What the function was handed may carry a reference besides the one that was taken and dropped here."""
+    return bool(report.keys[report.roots[event.obj]][0] == "p")
 
 
 def _got_here(report: PathReport, pos: int) -> bool:

@@ -22,7 +22,7 @@ UNDOING = re.compile(
     r"delete|del|abort|cancel|rollback|revert|drop|flush|kill|rearm)(?:_|$|\d)"
 )
 """Names that by their sound undo something; nothing is known of most of them."""
-INFERRED = "inferred"
+SHOWN = "shown"
 """Flag of effects that come from here."""
 
 
@@ -117,7 +117,7 @@ def _pair(use: Use, undo: Use, negative: bool) -> _Pair | None:
 
 
 def _halves(base: Callees, name: str, other: str, family: str, pair: _Pair) -> tuple[Summary, Summary]:
-    flags = frozenset((INFERRED,))
+    flags = frozenset((SHOWN,))
     took, ended = base.summary(name), base.summary(other)
     acquire = Effect("acquire", family, pair.taken, pair.when, flags=flags)
     release = Effect("release", family, pair.ended, null_ok=True, err_ok=True)

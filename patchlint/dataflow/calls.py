@@ -41,15 +41,16 @@ class Calls:
         if self._store_holds(st, {roots[value]}):
             st.mark("store", pos, text)
 
-    def _store_holds(self, st: State, given: set[Value]) -> bool:
+    def _store_holds(self, st: State, given: set[Value], pos: int = -1) -> bool:
         """Holds on what is derived from ``given`` can be ended from elsewhere; whether there were any.
 
-        A pointer that is stored carries one hold with it: of several on one object the last one taken, a loop's last.
+        Not what the call at ``pos`` itself took. A pointer that is stored carries one hold with it: of several on one
+        object the last one taken, a loop's last.
         """
         roots = self.machine.values.root
         chosen: dict[Value, int] = {}
         for index, hold in enumerate(st.holds):
-            free = hold.owned and not hold.stored and roots[hold.obj] in given
+            free = hold.owned and not hold.stored and roots[hold.obj] in given and hold.site != pos
             if free and (hold.obj not in chosen or hold.scope >= 0):
                 chosen[hold.obj] = index
         if chosen:
@@ -150,6 +151,8 @@ class Calls:
         name = expr.name or getattr(expr.func, "field", "")
         if self.policy.undoing is not None and self.policy.undoing.search(name):
             st.mark("undo", expr.pos, name)
+            self.log.undos.add(expr.pos)
+            self.log.blocks[expr.pos] = self.log.block
 
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
         """Nothing is known of the callee: it may write through addresses it gets and, by policy, keep what it gets."""
@@ -168,10 +171,10 @@ class Calls:
             roots = self.machine.values.root
             st.holds = tuple(h for h in st.holds if not (h.owned and roots[h.obj] in given))
 
-    def _share_local(self, st: State, args: list[Value]) -> None:
+    def _share_local(self, st: State, args: list[Value], pos: int = -1) -> None:
         """A structure of this function's own that holds pointers is given away: they may be kept through it."""
         given = set[Value]().union(*(self._inside_local(st, value) for value in args))
-        self._store_holds(st, given)
+        self._store_holds(st, given, pos)
 
     def _may_take(self, st: State, value: Value) -> None:
         roots = self.machine.values.root
@@ -227,17 +230,25 @@ class Calls:
             elif any(effect.action == "acquire" and effect.place.root == "result" for effect in summary.effects):
                 self._absorb(st, args)
             else:
-                self._share_local(st, args)
+                self._share_local(st, [v for i, v in enumerate(args) if self._keeps(summary, i)], expr.pos)
         for index, value in enumerate(args):
             what = summary.args[index] if index < len(summary.args) else summary.rest
             if what == "take":
                 self.holds.take(st, value)
+            elif what == "unknown" and summary.origin == "model":
+                self.stored(st, value, expr.pos, local=False, text=expr.name)
             elif what == "unknown" and (self.policy.unknown_takes or self.policy.fresh):
                 self._may_take(st, value)
         if summary.never_returns:
             self.stops = True
         self.machine.facts.settle(st)
         return result
+
+    def _keeps(self, summary: Summary, index: int) -> bool:
+        """Whether the callee may keep what an argument leads to: no model says that it only looks at it."""
+        return summary.origin != "model" or (
+            summary.args[index] if index < len(summary.args) else summary.rest
+        ) != "borrow"
 
     def _registers(self, effect: Effect) -> bool:
         return effect.action == "acquire" and (

@@ -30,7 +30,7 @@ from patchlint.dataflow.liveness import Needs, analyse
 from patchlint.dataflow.report import Exit, PathReport, Policy, Site
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.values import Value
-from patchlint.effects import NEG, POS, ZERO, Effect, Place
+from patchlint.effects import ANY, NEG, POS, ZERO, Effect, Place
 from patchlint.ir import Call, Decl, Evaluate, Expr, Function, Name
 
 _Item = tuple[int, int, State]
@@ -69,8 +69,28 @@ class _Explorer:
         return PathReport(
             tuple(self.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
             frozenset(log.asserted), states, bool(self.work), loop_places(self.cfg),
-            tuple(self.values.root), tuple(self.values.nodes),
+            tuple(self.values.root), tuple(self.values.nodes), self._passed_on(),
         )  # fmt: skip
+
+    def _passed_on(self) -> frozenset[tuple[int, int]]:
+        """Pairs of a release and a call that sounds like undoing which can follow it."""
+        log = self.calls.log
+        after = {block: self._reachable(block) for block in {log.blocks[r.pos] for r in log.releases.values()}}
+        return frozenset(
+            (r.pos, undo) for r in log.releases.values() for undo in log.undos
+            if log.blocks[undo] in after[log.blocks[r.pos]]
+            or (log.blocks[undo] == log.blocks[r.pos] and undo > r.pos)
+        ) if log.undos else frozenset()  # fmt: skip
+
+    def _reachable(self, block: int) -> set[int]:
+        found: set[int] = set()
+        work = [block]
+        while work:
+            for after in self.cfg.successors(work.pop()):
+                if after not in found:
+                    found.add(after)
+                    work.append(after)
+        return found
 
     def _run_precise(self) -> int:
         """Depth first; states are one only when they know the same."""
@@ -139,6 +159,7 @@ class _Explorer:
     def _block(self, index: int, st: State) -> None:
         block = self.cfg.blocks[index]
         calls = self.calls
+        calls.log.block = index
         calls.stops = False
         for op in block.ops:
             _OPS[type(op)](self, st, op)
@@ -371,7 +392,13 @@ class _Explorer:
             return (mask,)
         if any(h.cond == value for h in st.holds):
             return tuple(c for c in _CLASSES if c & mask)
+        if mask == ANY and st.holds and not self.policy.seed_params and self._fails(value):
+            return (NEG, ZERO | POS)
         return (mask,)
+
+    def _fails(self, value: Value) -> bool:
+        """``return f(x)`` in a function that returns 0 or an error: the call may fail."""
+        return self.values.nodes[value][0] == "s" and self.function.return_type.split()[-1:] == ["int"]
 
     def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
         holds = tuple(h for h in st.holds if not (h.owned and self.facts.mask(st, h.obj) == ZERO))

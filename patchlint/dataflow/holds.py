@@ -18,13 +18,18 @@ _MAX_SAME = 2
 class Log:
     """Events, places of acquisition and releases of all paths; one entry each."""
 
-    __slots__ = ("_events", "asserted", "releases", "sites")
+    __slots__ = ("_events", "asserted", "block", "blocks", "releases", "sites", "undos")
 
     def __init__(self) -> None:
         self._events: dict[tuple[str, int, str, str, str], Event] = {}
         self.sites: dict[tuple[int, str], Site] = {}
         self.releases: dict[tuple[str, Value, int, bool, int], Released] = {}
         self.asserted: set[str] = set()
+        self.block = 0
+        """Block of the flow graph that is being executed."""
+        self.blocks: dict[int, int] = {}
+        """Place of a release, or of a call that by its name undoes something -> its block."""
+        self.undos: set[int] = set()
 
     def event(self, event: Event) -> None:
         """Keep the first path to each event."""
@@ -65,7 +70,8 @@ class Holds:
         self.log.sites.setdefault((site.pos, hold.family), site)
         same = [h for h in st.holds if h.site == hold.site and h.family == hold.family]
         if same:
-            gone = {id(h) for h in same[: 1 - _MAX_SAME] + [h for h in same if h.stored]}
+            kept = 0 if site.by == "out" else 1 - _MAX_SAME
+            gone = {id(h) for h in (same[:kept] if kept else same) + [h for h in same if h.stored]}
             st.holds = tuple(h for h in st.holds if id(h) not in gone)
         st.holds = (*st.holds, hold)
         st.mark("acquire", site.pos, site.call)
@@ -149,6 +155,7 @@ class Holds:
         if mask & (POS | 1) == 0 and effect.null_ok:
             return
         index, exact = self.find(st, effect.resource, obj)
+        self.log.blocks[pos] = self.log.block
         site = st.holds[index].site if index >= 0 else -1
         self.log.releases.setdefault(
             (effect.resource, obj, pos, index >= 0, site),

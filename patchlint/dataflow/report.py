@@ -123,3 +123,5 @@ class PathReport:
     roots: tuple[Value, ...] = ()
     keys: tuple[Key, ...] = ()
     """Description of every value, for callers that ask where a value comes from (see ``values``)."""
+    followed: frozenset[tuple[int, int]] = frozenset()
+    """Places of a release and of a call that by its name undoes things, where the second can come after the first."""
