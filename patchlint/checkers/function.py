@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from patchlint.cfg import Cfg, build
 from patchlint.checkers import lifetime, pairing, rcu, sleeping
@@ -21,10 +21,12 @@ _CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[Function
 )  # fmt: skip
 _CONFIRM_STATES: Final = 3000
 
+_Place: TypeAlias = tuple[str, str, str, int, str]
+
 
 def check_function(ctx: FunctionContext) -> CheckResult:
     """Findings of one function in all its configurations, each with its path."""
-    found: dict[str, tuple[FunctionFault, list[tuple[str, ...]]]] = {}
+    found: dict[_Place, tuple[FunctionFault, list[tuple[str, ...]]]] = {}
     skipped: list[NotAnalysed] = []
     states = 0
     for variant in ctx.function.variants:
@@ -39,8 +41,7 @@ def check_function(ctx: FunctionContext) -> CheckResult:
         if report.bound_hit:
             skipped.append(NotAnalysed(ctx.path, ctx.function.name, "too many paths", ctx.function.line))
         for fault in _confirmed(here, cfg, report, given):
-            key = "|".join((fault.checker, fault.fault, fault.kind, fault.subject, fault.detail))
-            found.setdefault(key, (fault, []))[1].append(variant.config)
+            found.setdefault(_place(fault), (fault, []))[1].append(variant.config)
     findings = [_finding(ctx, fault, configs) for fault, configs in found.values()]
     return CheckResult(tuple(f for f in findings if f is not None), tuple(skipped), states)
 
@@ -80,11 +81,16 @@ def _less_sure(fault: FunctionFault) -> FunctionFault:
     return replace(fault, confidence=lower(fault.confidence))
 
 
-def _faults(ctx: FunctionContext, report: PathReport) -> dict[tuple[str, str, str, int, str], FunctionFault]:
-    found: dict[tuple[str, str, str, int, str], FunctionFault] = {}
+def _place(fault: FunctionFault) -> _Place:
+    """What makes faults of two explorations one: the same text in another configuration, or walked more closely."""
+    return fault.checker, fault.fault, fault.kind, fault.pos, fault.subject
+
+
+def _faults(ctx: FunctionContext, report: PathReport) -> dict[_Place, FunctionFault]:
+    found: dict[_Place, FunctionFault] = {}
     for check in _CHECKERS:
         for fault in check(ctx, report):
-            found.setdefault((fault.checker, fault.fault, fault.kind, fault.pos, fault.subject), fault)
+            found.setdefault(_place(fault), fault)
     return found
 
 

@@ -223,6 +223,8 @@ def _judge_section(
         return "high"
     if _is_error(ctx, exit_) and not all(_is_error(ctx, e) for e in ended):
         return "high"
+    if ctx.mode == "changed":
+        return "medium"
     return "medium" if exit_.mask not in (POS, ZERO) and not all(_is_error(ctx, e) for e in ended) else None
 
 
