@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from patchlint.cfg.graph import Cfg
+from collections.abc import Iterator
+
+from patchlint.cfg.flatten import walk
+from patchlint.cfg.graph import Block, Branch, Cfg, Leave, Op, Select, Terminator, Turn
+from patchlint.ir import Call, Decl, Evaluate, Expr
 
 
 def loops(cfg: Cfg) -> tuple[frozenset[int], ...]:
@@ -26,15 +30,30 @@ def loops(cfg: Cfg) -> tuple[frozenset[int], ...]:
 
 
 def loop_places(cfg: Cfg) -> tuple[frozenset[int], ...]:
-    """For each loop the offsets of its operations and branches."""
-    places = []
-    for body in loops(cfg):
-        inside: set[int] = set()
-        for index in body:
-            block = cfg.blocks[index]
-            inside.update(op.pos for op in block.ops)
-            pos = getattr(block.term, "pos", None)
-            if pos is not None:
-                inside.add(pos)
-        places.append(frozenset(inside))
-    return tuple(places)
+    """For each loop the offsets of its operations, branches and calls."""
+    return tuple(frozenset(place for index in body for place in _places(cfg.blocks[index])) for body in loops(cfg))
+
+
+def _places(block: Block) -> Iterator[int]:
+    for part in (*block.ops, block.term):
+        pos = getattr(part, "pos", None)
+        if pos is not None:
+            yield pos
+        expr = _evaluated(part)
+        if expr is not None:
+            yield from (node.pos for node in walk(expr) if isinstance(node, Call))
+
+
+def _evaluated(part: Op | Terminator) -> Expr | None:
+    match part:
+        case Evaluate(expr, _):
+            return expr
+        case Decl():
+            return part.init
+        case Branch(test, _, _, _):
+            return test
+        case Turn(macro, _, _, _):
+            return macro
+        case Select(value, _, _, _) | Leave(value, _, _):
+            return value
+    return None

@@ -41,8 +41,10 @@ def judge_handed(ctx: FunctionContext, exit_: Exit, path: list[Mark], ended: lis
     Callers cannot tell exits of one result apart: where most of them consume, one that does not is a leak.  A
     function that frees only when a count says so decides by itself, and so does one with a single place that frees.
     """
+    if exit_.text in ctx.ruleset.models.table("handed").get("kept_on", ()):
+        return None
     if _by_contract(ctx):
-        kept = exit_.mask == 0 or not _constant(exit_) or exit_.text == "NETDEV_TX_BUSY"
+        kept = exit_.mask == 0 or not _constant(exit_)
         return None if kept else "medium"
     same = [(e, p) for e, p in ended if e.mask == exit_.mask and _plain(e.text) == _plain(exit_.text)]
     places = {m.pos for _, p in same for m in p if m.kind == "release"}

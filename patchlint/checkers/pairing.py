@@ -189,7 +189,10 @@ def _is_error(ctx: FunctionContext, exit_: Exit) -> bool:
     """The exit reports failure: a negative value, no valid pointer, or what ``if (ret)`` told to be non-zero."""
     if ctx.function.return_pointer:
         return bool(exit_.mask) and exit_.mask & POS == 0
-    return exit_.mask == NEG or (exit_.mask == NEG | POS and "bool" not in ctx.function.return_type)
+    if exit_.mask == NEG | POS:
+        # What the caller passed in is no error number: ``return count``.
+        return "bool" not in ctx.function.return_type and all(exit_.text != p.name for p in ctx.function.params)
+    return exit_.mask == NEG
 
 
 def _by_contract(ctx: FunctionContext, family: Family, site: Site, report: PathReport) -> bool:

@@ -45,9 +45,12 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 
 def may_sleep(report: PathReport, event: Event) -> bool:
-    """Whether the call sleeps for certain, as far as its allocation flags tell; flags from elsewhere do not count."""
+    """Whether the call sleeps for certain, as far as its allocation flags or its pause tell."""
     if event.obj < 0:
         return event.detail == "yes"
+    key = report.keys[event.obj]
+    if key[0] == "c":
+        return bool(key[1])  # a pause between two looks, in place of flags
     words = _flags(report, event.obj)
     return words is not None and bool(words & _SLEEPING)
 

@@ -119,10 +119,28 @@ class Holds:
             if score and score >= rank:
                 best, rank = index, score
         if best < 0:
+            elements = [i for i, h in enumerate(st.holds) if self.ends(family, h.family) and self._alike(h.obj, obj)]
+            if elements:
+                return elements[-1], False
             stored = [i for i, h in enumerate(st.holds) if h.owned and h.stored and self.ends(family, h.family)]
             if stored and self.values.nodes[root[obj]][0] in ("ld", "s", "phi"):
                 return stored[-1], False
         return best, True
+
+    def _through_body(self, st: State, effect: Effect, obj: Value) -> int:
+        """Index of the hold on the same thing where one half was understood from a body: -1 for none.
+
+        What a wrapper takes as memory another gives back as a count: the names of the two need not fit.
+        """
+        if self.family(effect.resource).kind not in OWNED:
+            return -1
+        roots = self.values.root
+        for index, hold in enumerate(st.holds):
+            site = self.log.sites.get((hold.site, hold.family))
+            by_body = "inferred" in effect.flags or (site is not None and site.where != "")
+            if hold.owned and by_body and hold.family != "param" and roots[hold.obj] == roots[obj]:
+                return index
+        return -1
 
     def _likeness(self, st: State, hold: Hold, obj: Value) -> int:
         """How surely ``hold`` is on ``obj``: 0 not at all, 9 the same value."""
@@ -137,6 +155,16 @@ class Holds:
         if equal is not None and st.facts.get(equal) == POS:
             return 6
         return 0
+
+    def _alike(self, a: Value, b: Value) -> bool:
+        """Whether two values are found by the same path through elements of the same array, whichever they are."""
+        x, y = self.values.nodes[a], self.values.nodes[b]
+        through = False
+        while a != b and x[0] == y[0] and x[0] in ("ld", "f", "in", "e") and (x[0] == "e" or x[2:] == y[2:]):
+            through |= x[0] == "e"
+            a, b = x[1], y[1]
+            x, y = self.values.nodes[a], self.values.nodes[b]
+        return a == b and through
 
     def _same_lock(self, held: Value, obj: Value) -> int:
         """Locks are one when their last fields are called alike (PRECISION.md: objects under two names)."""
@@ -156,6 +184,8 @@ class Holds:
             return
         index, exact = self.find(st, effect.resource, obj)
         self.log.blocks[pos] = self.log.block
+        if index < 0:
+            index = self._through_body(st, effect, obj)
         site = st.holds[index].site if index >= 0 else -1
         self.log.releases.setdefault(
             (effect.resource, obj, pos, index >= 0, site),
@@ -175,7 +205,7 @@ class Holds:
             )
         elif not st.vague:
             group = self.family(effect.resource).group
-            flavour = next((h for h in st.holds if group and self.family(h.family).group == group), None)
+            flavour = next((h for h in st.holds if group and self._flavour(st, h, effect.resource, obj)), None)
             self.log.event(
                 Event(
                     "underflow", pos, name, effect.resource, obj, subject, st.holds, st.trail,
@@ -185,6 +215,13 @@ class Holds:
             if flavour is not None:
                 st.holds = tuple(h for h in st.holds if h is not flavour)
         st.mark("release", pos, name)
+
+    def _flavour(self, st: State, hold: Hold, released: str, obj: Value) -> bool:
+        """Whether ``hold`` is of another flavour of what was released, and on the same lock."""
+        held, fam = self.family(hold.family), self.family(released)
+        if held.group != fam.group or held.name == fam.name:
+            return False
+        return held.kind != "lock" or self._likeness(st, hold, obj) > 0
 
     def _end(self, st: State, index: int, effect: Effect, result: Value, pos: int, name: str) -> None:
         hold = st.holds[index]
