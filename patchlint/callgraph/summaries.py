@@ -13,7 +13,7 @@ from patchlint.callgraph.index import TreeIndex
 from patchlint.callgraph.inference import NOTHING, Inferred, agreed, infer
 from patchlint.callgraph.scan import Definition
 from patchlint.callgraph.sleeping import Sleeping
-from patchlint.effects import Cleanup, Effect, Family, GuardClass, Loop, Macro, Summary
+from patchlint.effects import ANY, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Function
 from patchlint.ruleset import Models
 
@@ -137,7 +137,7 @@ class TreeCallees:
     def _argument(self, callees: tuple[Callee, ...], at: int, inferred: Inferred, given_back: int) -> str:
         what = inferred.args[at] if at < len(inferred.args) else ""
         if what == "released":
-            return "borrow"
+            return "unknown" if self._handed_on(callees, at, inferred) else "borrow"
         if what in ("take", "some"):
             # That it is taken on some path excuses whoever has not dropped it; nobody is accused by it.
             return "take"
@@ -147,6 +147,12 @@ class TreeCallees:
         if at != given_back and any(self.borrowing.gives_back(callee, at) for callee in callees):
             return "unknown"
         return "borrow" if all(self.borrowing.borrows(callee, at) for callee in callees) else "unknown"
+
+    def _handed_on(self, callees: tuple[Callee, ...], at: int, inferred: Inferred) -> bool:
+        """Whether what is released with some results only goes to an operation of a driver's with the others."""
+        always = any(effect.place == Place("arg", at) and effect.when == ANY for effect in inferred.effects)
+        flows = (callee.parameter(at) for callee in callees)
+        return not always and any(flow is not None and flow.kept == "indirect call" for flow in flows)
 
     # ---------------------------------------------------------------- effects
 
