@@ -41,8 +41,8 @@ _POINTERS: Final = re.compile(
     rb"\b(?:s?rcu_dereference(?:_\w+)?|rcu_assign_pointer|RCU_INIT_POINTER|rcu_replace_pointer|rtnl_dereference)\s*\("
 )
 _TYPE: Final = rb"(?:const )?(?:struct |union )?\w+"
-_GLOBAL: Final = re.compile(rb"^(?:static |extern )?" + _TYPE + rb"\s+__rcu\s*\*+\s*(\w+)", re.MULTILINE)
-_FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"\s+__rcu\s*\*+\s*(\w+)", re.MULTILINE)
+_GLOBAL: Final = re.compile(rb"^(?:static |extern )?" + _TYPE + rb"\s+__rcu\s*\*\s*(\w+)", re.MULTILINE)
+_FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"\s+__rcu\s*\*\s*(\w+)", re.MULTILINE)
 _OTHER_FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"(?:\s+|\s*\*+\s*)(\w+)(?:\[\w*\])?;", re.MULTILINE)
 _CALLS_BACK: Final = re.compile(rb"\bcall_rcu(?:_hurry)?\s*\(")
 _EXIT: Final = re.compile(rb"^module_exit\s*\(\s*(\w+)\s*\)", re.MULTILINE)
@@ -80,7 +80,8 @@ def _unbarred(text: bytes) -> frozenset[str]:
 
 def pointers_in(text: bytes) -> Counter[Place]:
     """Places that RCU's macros are used on in ``text``."""
-    return Counter(place_of(args[0]) for args in _arguments(_POINTERS, text) if args)
+    firsts = (args[0] for args in _arguments(_POINTERS, text) if args)
+    return Counter(place_of(first) for first in firsts if not first.startswith("*"))
 
 
 def place_of(path: str) -> Place:

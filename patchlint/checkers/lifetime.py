@@ -10,6 +10,7 @@ from patchlint.cfg import render, walk
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import all_expressions, calls_in
 from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.checkers.protection import lock_promised
 from patchlint.dataflow import Event, Mark, PathReport, Released
 from patchlint.effects import Family
 from patchlint.ir import Assign, Member
@@ -18,7 +19,7 @@ from patchlint.model import Confidence
 CHECKER: Final = "pairing"
 
 _TELLS: Final = re.compile(
-    r"^(?:pr_|dev_|netdev_|net_|v?printk|seq_|IS_ERR|PTR_ERR|ERR_PTR|WARN|BUG|kasan_|kmemleak_)|_(?:dbg|err|warn|info)$"
+    r"^(?:pr_|dev_|netdev_|net_|v?printk|d?printk|dout|DBG|seq_|IS_ERR|PTR_ERR|ERR_PTR|WARN|BUG|kasan_|kmemleak_)|_(?:dbg|err|warn|info)$"
     r"|(?:^|_)(?:set|assign|init|INIT)(?:_|$)|(?:^|_)k?v?(?:free|put|release|drop|destroy)$|^(?:k?v?free|put)_"
 )
 """Calls that print a pointer or look at its value only, or give it up once more (which another fault tells)."""
@@ -32,9 +33,12 @@ _ENDS: Final = re.compile(
 
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Uses of dead objects on the paths of one variant, the first one after each end."""
-    told: set[tuple[int, str]] = {(event.since, event.subject) for event in report.events if event.kind == "released"}
+    again = {event.since for event in report.events if event.kind == "released"}
+    told: set[tuple[int, str]] = set()
     for event in report.events:
         if event.kind != "use" or event.family not in ("freed", "dropped") or (event.since, event.subject) in told:
+            continue
+        if event.since in again:  # told as dropped twice, or there was more than one reference
             continue
         family = _family(ctx, report, event)
         sure = _sure(ctx, report, event) if family is not None else None
@@ -74,7 +78,7 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
     ended = _ended(report, event)
     if event.family == "freed":
         return "medium" if passed else "high"
-    if ended is None:
+    if ended is None or (passed and lock_promised(ctx, report)):
         return None
     if not ended.matched:
         return _found_dropped(report, event, ended) or _field_dropped(ctx, report, event, ended)

@@ -75,9 +75,15 @@ def _outlives(ctx: FunctionContext, report: PathReport, event: Event) -> bool:
     if report.asserted or any(protects(ctx, name) for name in ctx.held_by_callers):
         return False
     path = marks(event.trail)
-    if any(protects(ctx, h.family) and _taken_before(path, h.site, event.since) for h in event.holds):
+    if any(_keeps(ctx, h.family) and _taken_before(path, h.site, event.since) for h in event.holds):
         return False
     return not _may_be_held(ctx, event.subject)
+
+
+def _keeps(ctx: FunctionContext, name: str) -> bool:
+    """Whether what is held may keep the object alive; a reference to another one may do so in turn."""
+    family = ctx.callees.family(name)
+    return protects(ctx, name) or (family is not None and family.kind == "ref")
 
 
 def _taken_before(path: list[Mark], site: int, ended: int) -> bool:

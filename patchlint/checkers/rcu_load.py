@@ -28,10 +28,15 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 
 def _shown(ctx: FunctionContext, report: PathReport, load: Event) -> Step | None:
-    """What shows that the function is not called inside a section: it sleeps, or opens the section itself, too late."""
+    """What shows that the function is not called inside a section: it sleeps, or opens the section itself, too late.
+
+    One that closes what it did not open is called inside.
+    """
     for event in report.events:
         if event.kind == "call" and not event.family and may_sleep(report, event) and _by_model(ctx, event):
             return step(ctx, event.pos, f"no caller can have opened a section: {event.name}() may sleep")
+    if any(event.kind == "underflow" and protects(ctx, event.family) for event in report.events):
+        return None
     for site in report.sites.values():
         family = ctx.callees.family(site.family)
         if family is not None and family.group == "rcu" and site.pos > load.pos and not site.where:

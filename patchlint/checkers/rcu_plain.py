@@ -19,7 +19,7 @@ from patchlint.model import Confidence
 CHECKER: Final = "rcu"
 
 _LOOKS_THROUGH: Final = re.compile(
-    r"rcu|RCU|dereference|xchg|READ_ONCE|WRITE_ONCE|smp_|typeof|free|IS_ERR|WARN|BUG|likely"
+    r"rcu|RCU|dereference|xchg|READ_ONCE|WRITE_ONCE|smp_|typeof|free|IS_ERR|WARN|BUG|likely|ARRAY_SIZE"
 )
 """Calls and macros whose argument may be the bare pointer."""
 _MAKES: Final = re.compile(r"alloc|_new|_create|dup|_clone")
@@ -27,6 +27,8 @@ _ALONE: Final = re.compile(
     r"(?:^|_)(?:init|setup|new|create|alloc|clone|free|destroy|release|exit|fini|dtor|cleanup|uninit|deinit|teardown)(?:_|$)"
 )
 """Names of functions that mostly work on what no reader can find yet, or any more."""
+_LINKS: Final = frozenset(("next", "prev", "pprev", "link"))
+"""Members that link objects: written too while an object is not yet, or no longer, in the list."""
 _ENOUGH: Final = 2
 """Uses of RCU's macros on a place elsewhere in the file, with no ``__rcu`` in sight, that make it RCU's."""
 
@@ -83,7 +85,7 @@ def _is_rcu(ctx: FunctionContext, expr: Expr, known: set[tuple[str, str]]) -> bo
     if isinstance(expr, Name):
         return expr.id in ctx.file.globals and expr.id not in _locals(ctx)
     if isinstance(expr, Member):
-        return expr.field in ctx.file.fields or place_of(render(expr)) in known
+        return expr.field not in _LINKS and (expr.field in ctx.file.fields or place_of(render(expr)) in known)
     return False
 
 

@@ -86,6 +86,8 @@ def _held(
     families = [(hold, ctx.callees.family(hold.family)) for hold in event.holds]
     if any(hold.family in _FAULTS_OFF for hold in event.holds) and "user" in event.name:
         return None
+    if event.name in ctx.ruleset.models.table("context").get("drops_lock", ()):
+        return None
     ended = _ended(ctx, event.name)
     for hold, family in reversed(families):
         site = None if hold.family in ended else report.sites.get((hold.site, hold.family))

@@ -117,3 +117,14 @@ def test_trace_passes_the_lock_and_the_call() -> None:
     found = findings(UNDER_LOCK.format(flags="GFP_KERNEL"))[0]
     assert [s.line for s in found.trace] == [3, 4]
     assert found.confidence == CONFIDENCES[-1]
+
+
+def test_wait_that_drops_the_lock() -> None:
+    code = """void f(struct x *x)
+{
+	spin_lock_irq(&x->lock);
+	wait_event_lock_irq(x->queue, x->done, x->lock);
+	spin_unlock_irq(&x->lock);
+}
+"""
+    assert not told(code)
