@@ -186,6 +186,11 @@ class Calls:
         if len(kept) != len(st.holds):
             st.holds = kept
 
+    def _kept_by(self, st: State, value: Value) -> None:
+        """A callee's body keeps what it is given; where a path before the change ended it all the same, it may again."""
+        self._may_take(st, value)
+        self._store_holds(st, {self.machine.values.root[value]})
+
     def _may_be_kept(self, hold: Hold) -> bool:
         """Whether by policy an unknown call may keep what was taken where ``hold`` was."""
         return self.policy.unknown_takes or any(first <= hold.site < last for first, last in self.policy.fresh)
@@ -233,7 +238,9 @@ class Calls:
                 self._share_local(st, [v for i, v in enumerate(args) if self._keeps(summary, i)], expr.pos)
         for index, value in enumerate(args):
             what = summary.args[index] if index < len(summary.args) else summary.rest
-            if what == "take":
+            if what == "take" and summary.origin == "body" and not self.policy.unknown_takes:
+                self._kept_by(st, value)
+            elif what == "take":
                 self.holds.take(st, value)
             elif what == "unknown" and summary.origin == "model":
                 self.stored(st, value, expr.pos, local=False, text=expr.name)

@@ -362,7 +362,7 @@ class _Explorer:
                 return
             mask = self.facts.mask(st, value)
             self.facts.settle(st)
-            returned = self._returned(st, value)
+            returned = self._returned(st, value) if mask & POS else ()
         for part in self._split(st, value, mask):
             self._exit(st, term, value, part, returned)
 
