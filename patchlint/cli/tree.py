@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from patchlint.callgraph import CallSite, TreeIndex
+from patchlint.callgraph import CallSite, TreeIndex, table_entries
 from patchlint.cli.options import tree_options
 from patchlint.cli.progress import Bar
 from patchlint.driver import Options, find_tree
@@ -41,9 +41,12 @@ def index(tree: Path | None, no_tree: bool, base: str | None, jobs: int | None) 
 @_FILE
 @click.argument("function", metavar="FUNC")
 def callers(tree: Path | None, no_tree: bool, base: str | None, file: str | None, function: str) -> int:
-    """List the call sites of FUNC, one line each: file:line: function."""
+    """List the call sites of FUNC, one line each: file:line: function; then the operation tables that hold it."""
     found = _index(tree, no_tree, base)
-    return _list(found, function, found.callers(function, file), lambda site: site.function or "(file level)")
+    status = _list(found, function, found.callers(function, file), lambda site: site.function or "(file level)")
+    for entry in table_entries(found, function):
+        click.echo(f"{entry.file}:{entry.line}: .{entry.field} of struct {entry.struct or '?'}")
+    return status
 
 
 @click.command()
