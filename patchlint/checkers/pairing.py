@@ -32,6 +32,7 @@ _COUNTED: Final = ("clk", "pm")
 """Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
 _NEAR: Final = 100
 """Bytes of source between a condition and the call that it guards."""
+_PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 _SECTIONS: Final = ("lock", "rcu")
 _CLASS_NAMES: Final = {NEG: "an error", ZERO: "0", POS: "a positive value", NEG | POS: "non-zero"}
 
@@ -85,7 +86,7 @@ def _helper_may_undo(report: PathReport, hold: Hold, family: Family, path: list[
 
     One that also comes after a release of the same hold does something else.
     """
-    if family.kind not in ("pair",) and not hold.stored:
+    if family.kind not in ("pair",) and not hold.stored and not hold.lost:
         return False
     released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
     return any(
@@ -172,8 +173,10 @@ def _judge(
     passed: list[Exit], ended: list[Exit],
 ) -> Confidence | None:  # fmt: skip
     """How sure it is that leaving with ``hold`` is wrong; None when it may well be right."""
-    if "weak" in site.flags and not _released(report, hold):
+    if "weak" in site.flags and not (_is_error(ctx, exit_) and _released(report, hold)):
         return None
+    if _memory_freed(ctx, report, hold, site, family, marks(exit_.trail)):
+        return "medium"
     if family.kind in _SECTIONS:
         return _judge_section(ctx, report, exit_, site, family, passed, ended)
     if site.by == "given":
@@ -183,6 +186,20 @@ def _judge(
     if hold.owned:
         return _judge_owned(ctx, report, exit_, hold, site, family, ended)
     return _judge_state(ctx, report, exit_, hold, site, family, passed, ended)
+
+
+def _memory_freed(
+    ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, family: Family, path: list[Mark]
+) -> bool:
+    """The memory around something registered, or counted and named, was freed with plain memory's release since."""
+    if (family.kind != "pair" and "named" not in site.flags) or _earlier_turn(report, hold, path):
+        return False
+    freed = {m.pos for m in _since(path, hold.site) if m.kind == "release"}
+    return site.by in ("arg", "born") and any(
+        r.pos in freed and report.roots[r.obj] == report.roots[hold.obj] and r.family in _PLAIN_MEMORY
+        and r.obj != hold.obj and report.keys[r.obj][0] == "s"
+        for r in report.releases
+    )  # fmt: skip
 
 
 def _is_error(ctx: FunctionContext, exit_: Exit) -> bool:
@@ -281,7 +298,9 @@ def _judge_state(
     if any(e.mask == exit_.mask and not _is_error(ctx, e) for e in ended):
         return "medium"
     if error and any(not _is_error(ctx, e) for e in passed):
-        surely = family.sort in _COUNTED or _undoes_earlier(marks(exit_.trail), site.pos)
+        static = report.keys[report.roots[hold.obj]][0] == "&g" and family.sort == "reg"
+        undoes = hold.cond >= 0 or bool(report.releases)
+        surely = static or (family.sort in _COUNTED and undoes) or _undoes_earlier(marks(exit_.trail), site.pos)
         return "medium" if surely and not site.where else "low"
     return None
 
@@ -353,7 +372,7 @@ def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]
             word = "freed" if event.detail == "freed" else "dropped"
             steps = [step(ctx, event.since, f"{word} here"), *decisions(ctx, path, event.since),
                      step(ctx, event.pos, f"{word} again by {event.name}()")]  # fmt: skip
-            if event.detail == "dropped" and (_from_caller(report, event) or not _got_here(report, event.since)):
+            if event.detail == "dropped" and (_from_elsewhere(report, event) or not _got_here(report, event.since)):
                 continue
             yield FunctionFault(
                 "pairing", "double", family.kind, event.pos, subject,
@@ -401,9 +420,10 @@ def _family_at(report: PathReport, pos: int) -> str:
     return next((r.family for r in report.releases if r.pos == pos), "")
 
 
-def _from_caller(report: PathReport, event: Event) -> bool:
-    """What the function was handed may carry a reference besides the one that was taken and dropped here."""
-    return bool(report.keys[report.roots[event.obj]][0] == "p")
+def _from_elsewhere(report: PathReport, event: Event) -> bool:
+    """Not this function's own: it may carry a reference besides the one that was taken and dropped here."""
+    key = report.keys[report.roots[event.obj]]
+    return key[0] != "s" or not any(site.pos == key[1] for site in report.sites.values())
 
 
 def _got_here(report: PathReport, pos: int) -> bool:

@@ -187,7 +187,7 @@ class Calls:
             st.holds = kept
 
     def _kept_by(self, st: State, value: Value) -> None:
-        """A callee's body keeps what it is given; where a path before the change ended it all the same, it may again."""
+        """A callee's body keeps what it is given; where a path before the change ended it all the same, it may."""
         self._may_take(st, value)
         self._store_holds(st, {self.machine.values.root[value]})
 
@@ -240,6 +240,8 @@ class Calls:
             what = summary.args[index] if index < len(summary.args) else summary.rest
             if what == "take" and summary.origin == "body" and not self.policy.unknown_takes:
                 self._kept_by(st, value)
+            elif what == "take" and summary.origin == "body":
+                self._may_take(st, value)
             elif what == "take":
                 self.holds.take(st, value)
             elif what == "unknown" and summary.origin == "model":

@@ -194,8 +194,21 @@ class Holds:
         if index < 0:
             self._missing(st, effect, obj, pos, name, subject)
         else:
+            if effect.frees and effect.when == ANY and st.holds[index].obj == obj:
+                self._lose(st, obj)
             self._end(st, index, effect, result, pos, name)
         self._after(st, effect, obj, result, pos)
+
+    def _lose(self, st: State, memory: Value) -> None:
+        """``memory`` of this function's own is freed, with the pointers that only it holds."""
+        roots = self.values.root
+        places: dict[Value, set[Value]] = {}
+        for address, value in st.mem.items():
+            places.setdefault(value, set()).add(roots[address])
+        st.holds = tuple(
+            h._replace(stored=False, lost=True) if h.owned and h.stored and places.get(h.obj) == {memory} else h
+            for h in st.holds
+        )
 
     def _missing(self, st: State, effect: Effect, obj: Value, pos: int, name: str, subject: str) -> None:
         tagged = st.tags.get(obj)

@@ -39,6 +39,8 @@ class Hold(NamedTuple):
     """Guard ident or, negative, loop block that ends it; 0 for none."""
     owned: bool = False
     """It goes with the pointer (references, memory, handles): whoever gets that may end it."""
+    lost: bool = False
+    """The memory with the only stored pointer to it was freed."""
 
 
 class State:
