@@ -3,13 +3,12 @@
 Nodes are frozen for the type checker only: a review builds some hundred thousand of them, and the
 run-time check of a frozen dataclass would triple that cost.  Dispatch on ``type(node)`` or by ``match``;
 ``dataclasses.replace`` makes changed copies.  ``pos`` is a byte offset into the
-original source of the file (line and column come from :class:`LineTable`).  Transparent
+original source of the file (line and column come from :class:`patchlint.lines.LineTable`).  Transparent
 wrappers (parentheses) are gone.  Macro invocations are calls; the names are those in the text.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, dataclass_transform
 
@@ -411,30 +410,3 @@ class Function:
     """False when the head, the end or a middle part is missing (fragments)."""
     bound_hit: bool = False
     """More #if arrangements exist than were kept."""
-
-
-class LineTable:
-    """Offsets to lines and columns of one source text."""
-
-    __slots__ = ("_starts",)
-
-    def __init__(self, source: bytes) -> None:
-        starts = [0]
-        find = source.find
-        at = find(b"\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = find(b"\n", at + 1)
-        self._starts = starts
-
-    def line(self, pos: int) -> int:
-        """Line of a byte offset, from 1."""
-        return bisect_right(self._starts, pos)
-
-    def column(self, pos: int) -> int:
-        """Column of a byte offset in bytes, from 1."""
-        return pos - self._starts[bisect_right(self._starts, pos) - 1] + 1
-
-    def start(self, line: int) -> int:
-        """Byte offset at which a line (from 1) starts."""
-        return self._starts[line - 1]

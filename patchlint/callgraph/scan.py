@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from patchlint.callgraph.words import DEFINE, HEAD, NOT_CODE
-from patchlint.ir import LineTable
+from patchlint.lines import LineTable
 
 _BLANK = bytes(c if c == 10 else 32 for c in range(256))
 _CALL = re.compile(rb"\b([A-Za-z_]\w*+)[ \t]*+\(")

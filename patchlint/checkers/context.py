@@ -8,7 +8,8 @@ from typing import Literal
 
 from patchlint.checkers.file_facts import NO_FACTS, FileFacts
 from patchlint.dataflow import Callees
-from patchlint.ir import Function, LineTable
+from patchlint.ir import Function
+from patchlint.lines import LineTable
 from patchlint.model import Finding, NotAnalysed
 from patchlint.ruleset import Ruleset
 

@@ -115,7 +115,7 @@ class Calls:
             for arg, value in zip(expr.args, args, strict=True):
                 tagged = st.tags.get(value)
                 if tagged is not None and tagged[0] in ("freed", "dropped", "stale"):
-                    if summary is not None and any(e.action in ("release", "acquire") for e in summary.effects):
+                    if summary is not None and self._counts(summary, args, value):
                         continue
                     self.log.event(
                         Event("use", arg.pos if hasattr(arg, "pos") else expr.pos, expr.name, tagged[0], value,
@@ -133,6 +133,14 @@ class Calls:
             )
         elif st.holds and (summary is None or summary.sleeps == "unknown" or summary.origin != "model"):
             self._given(st, expr, args)
+
+    def _counts(self, summary: Summary, args: list[Value], value: Value) -> bool:
+        """Whether the call takes or ends a reference to ``value``: what that means is told by the hold itself."""
+        return any(
+            e.action in ("release", "acquire") and e.place.root == "arg" and e.place.index < len(args)
+            and args[e.place.index] == value and self.holds.family(e.resource).kind in OWNED
+            for e in summary.effects
+        )  # fmt: skip
 
     def _contexts(self, st: State) -> str:
         return ",".join(sorted({self.holds.family(h.family).context for h in st.holds} - {""}))

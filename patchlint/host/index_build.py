@@ -77,9 +77,9 @@ def _scan_in_processes(shares: Sequence[Sequence[Sequence[File]]], spec: ReaderS
                 else:
                     yield segment
     finally:
-        for connection, process in workers.items():
-            process.terminate()
-            process.join()
+        for connection, worker in workers.items():
+            worker.terminate()
+            worker.join()
             connection.close()
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from patchlint.cfg import Branch, Cfg, Choice, Jump, Leave, Select, Terminator, Turn, build, render
-from patchlint.ir import Function, LineTable, Variant
+from patchlint.ir import Function, Variant
+from patchlint.lines import LineTable
 from patchlint.model import Finding, Review
 from patchlint.report.flow import PathNode, steps_only
 from patchlint.syntax import parse

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from patchlint import ir
+from patchlint.lines import LineTable
 from patchlint.model import NotAnalysed
 from patchlint.syntax.conditions import groups
 from patchlint.syntax.dialect import Dialect, default_dialect
@@ -54,7 +55,7 @@ class Unit:
         self.path = path
         self.source = source
         self.dialect = dialect
-        self.lines = ir.LineTable(source)
+        self.lines = LineTable(source)
         self._fragments = tuple(fragments)
         self._not_analysed: list[NotAnalysed] = []
         if len(source) > MAX_SIZE:

@@ -1,0 +1,32 @@
+"""Offsets of a source text as lines and columns."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+
+class LineTable:
+    """Offsets to lines and columns of one source text."""
+
+    __slots__ = ("_starts",)
+
+    def __init__(self, source: bytes) -> None:
+        starts = [0]
+        find = source.find
+        at = find(b"\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = find(b"\n", at + 1)
+        self._starts = starts
+
+    def line(self, pos: int) -> int:
+        """Line of a byte offset, from 1."""
+        return bisect_right(self._starts, pos)
+
+    def column(self, pos: int) -> int:
+        """Column of a byte offset in bytes, from 1."""
+        return pos - self._starts[bisect_right(self._starts, pos) - 1] + 1
+
+    def start(self, line: int) -> int:
+        """Byte offset at which a line (from 1) starts."""
+        return self._starts[line - 1]
