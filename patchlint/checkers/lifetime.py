@@ -9,7 +9,7 @@ from typing import Final
 from patchlint.cfg import render, walk
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import all_expressions, calls_in
-from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.checkers.function_fault import FunctionFault, decisions, lower, marks, step
 from patchlint.checkers.protection import lock_promised
 from patchlint.dataflow import Event, Mark, PathReport, Released
 from patchlint.effects import Family
@@ -77,7 +77,8 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
         return None
     ended = _ended(report, event)
     if event.family == "freed":
-        return "medium" if passed else "high"
+        sure: Confidence = "medium" if passed else "high"
+        return lower(sure) if _by_body(ctx, event) else sure
     if ended is None or (passed and lock_promised(ctx, report)):
         return None
     if not ended.matched:
@@ -86,6 +87,13 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
     if site is None or site.by == "arg":
         return None
     return "medium"
+
+
+def _by_body(ctx: FunctionContext, event: Event) -> bool:
+    """Whether the end is that of a part, perhaps: what a callee frees was told from its body."""
+    names = [call.name for call in calls_in(ctx.function) if call.pos == event.since]
+    summaries = (ctx.callees.summary(name) for name in names if name)
+    return any(summary is not None and summary.origin == "body" for summary in summaries)
 
 
 def _found_dropped(report: PathReport, event: Event, ended: Released) -> Confidence | None:
