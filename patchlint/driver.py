@@ -28,7 +28,7 @@ from patchlint.review import (
     FileReview,
     Selection,
     TreeKnowledge,
-    View,
+    Views,
     choose_findings,
     fingerprints,
     join,
@@ -271,7 +271,8 @@ def _review_one(desk: Desk, file: SourceFile) -> FileReview:
     data = read_source(file)
     if isinstance(data, NotAnalysed):
         return FileReview((), (data,), 0, 0, {})
-    return review_file(View(file.name, data), desk.ruleset, desk.surroundings())
+    view = Views(desk.tree, desk.ruleset.models.names()).view(file.name, data)
+    return review_file(view, desk.ruleset, desk.surroundings())
 
 
 # --------------------------------------------------------------------- reports

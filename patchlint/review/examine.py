@@ -145,7 +145,8 @@ class Examiner:
     def _first(self, site: Site, question: _Question, recorder: _Recorder) -> CheckResult:
         """The findings whatever the callers hold; the body is not even read where its words show there are none."""
         if site.head.whole and not mentioned(question.file, site.text):
-            words = expanded(site.view.unit.calls(site.head), site.view.unit.defines)
+            defines = (*site.view.unit.defines, *site.view.macros())
+            words = expanded(site.view.unit.calls(site.head), defines)
             if not self._relevance.speaks_of(words, recorder):
                 return CheckResult()
         return self._check(site, question, recorder, frozenset())

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import posixpath
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeAlias
+from functools import cached_property, partial
+from itertools import islice
+from typing import Final, TypeAlias
 
 from patchlint.callgraph import FileScan
 from patchlint.model import FileImage, Patch, Series
 from patchlint.source import AppliedPatch, TreeReader, apply_series
-from patchlint.syntax import Unit, parse
+from patchlint.syntax import Define, Unit, defines_in, parse
 
 SOURCE_SUFFIXES = (".c", ".h")
+
+_OWN_HEADER: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_MAX_HEADERS: Final = 12
+_MAX_HEADER: Final = 400_000
+"""Bytes of a header that is searched for macros: generated register lists are longer and define no control flow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +35,10 @@ class View:
     fragments: tuple[tuple[int, int, str], ...] = ()
     origin: tuple[int, ...] = ()
     """For each line the patch of the series that wrote it, 0 for the base; () where all is the base's."""
+    macros: Callable[[], tuple[Define, ...]] = tuple
+    """Function-like macros of the headers of its own that the file includes; asked when it is parsed."""
+    keep: frozenset[str] = frozenset()
+    """Names that mean something by themselves: macros of theirs are not looked into."""
 
     def added(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Runs of lines between two offsets that the series wrote, as (first, past the last) offset from ``start``."""
@@ -46,7 +58,7 @@ class View:
     @cached_property
     def unit(self) -> Unit:
         """The file, parsed."""
-        return parse(self.source, self.path, fragments=self.fragments)
+        return parse(self.source, self.path, fragments=self.fragments, macros=self.macros(), keep=self.keep)
 
     @cached_property
     def scan(self) -> FileScan:
@@ -95,9 +107,16 @@ class Stage:
 
 
 class Views:
-    """Views by path, content and fragments, so that a file that two patches see is parsed once."""
+    """Views by path, content and fragments, so that a file that two patches see is parsed once.
 
-    def __init__(self) -> None:
+    ``reader`` finds the headers that files include as ``"name.h"``; ``keep`` are names never to be expanded.
+    """
+
+    def __init__(self, reader: TreeReader | None = None, keep: Collection[str] = ()) -> None:
+        self._reader = reader
+        self._keep = frozenset(keep)
+        self._latest: dict[str, bytes] = {}
+        self._defines: dict[bytes, tuple[Define, ...]] = {}
         self._known: dict[tuple[str, bytes, tuple[tuple[int, int, str], ...]], View] = {}
 
     def view(
@@ -107,8 +126,25 @@ class Views:
         key = (path, source, fragments)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = View(path, source, fragments, origin)
+            macros = partial(self._macros, path, source)
+            found = self._known[key] = View(path, source, fragments, origin, macros, self._keep)
+        if not fragments:
+            self._latest[path] = source
         return found
+
+    def _macros(self, path: str, source: bytes) -> tuple[Define, ...]:
+        """What the headers define that lie beside the file: as the series leaves them, else as the tree has them."""
+        found: list[Define] = []
+        for match in islice(_OWN_HEADER.finditer(source), _MAX_HEADERS):
+            name = posixpath.normpath(posixpath.join(posixpath.dirname(path), match[1].decode(errors="replace")))
+            header = self._latest.get(name)
+            if header is None and self._reader is not None and not name.startswith(("/", "..")):
+                header = self._reader.read(name)
+            if header is not None and len(header) <= _MAX_HEADER:
+                if header not in self._defines:
+                    self._defines[header] = defines_in(header)
+                found.extend(self._defines[header])
+        return tuple(found)
 
 
 def stages(series: Series, reader: TreeReader | None, views: Views) -> tuple[Stage, ...]:

@@ -272,3 +272,15 @@ def test_a_signature_changed_while_callers_stay(tmp_path: Path) -> None:
     # What every compiler says at the end of the series is told only to who asks for it.
     assert told("end", [first]) == []
     assert told("asked", [first], min_confidence="low") == [("SER003", "widget_use", "introduced", 1, None)]
+
+
+def test_a_macro_of_a_header_beside_the_file(tmp_path: Path) -> None:
+    header = "#define WIDGET_LOCK(w) mutex_lock(&(w)->lock)\n#define WIDGET_DONE(w) \\\n\tmutex_unlock(&(w)->lock)\n"
+    before = (
+        '#include "widget.h"\n\nint widget_set(struct widget *w, int a)\n{\n\tWIDGET_LOCK(w);\n\tif (a < 0) {\n'
+        "\t\tWIDGET_DONE(w);\n\t\treturn -EINVAL;\n\t}\n\tw->a = a;\n\tWIDGET_DONE(w);\n\treturn 0;\n}\n"
+    )
+    after = before.replace("\t\tWIDGET_DONE(w);\n\t\treturn", "\t\treturn")
+    base = {"drivers/widget/widget.h": header, FILE: before}
+    done = review(make_series(tmp_path, base, [{FILE: after}]))
+    assert verdicts(done.findings) == [("LCK001", "widget_set", "introduced", 1, None)]
