@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from patchlint.cfg import render, walk
+from patchlint.checkers import borrowed
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import all_expressions, calls_in
 from patchlint.checkers.function_fault import FunctionFault, decisions, lower, marks, step
@@ -32,7 +33,8 @@ _ENDS: Final = re.compile(
 
 
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
-    """Uses of dead objects on the paths of one variant, the first one after each end."""
+    """Uses of dead objects on the paths of one variant, the first one after each end, and what makes objects die."""
+    yield from borrowed.check(ctx, report)
     again = {event.since for event in report.events if event.kind == "released"}
     told: set[tuple[int, str]] = set()
     for event in report.events:

@@ -48,3 +48,26 @@ def test_double_drop_is_told_once() -> None:
 }
 """
     assert [t.rule for t in told(code)] == ["REF002"]
+
+
+NODE = """int f(struct x *x, struct device_node *np)
+{
+	struct platform_device *pdev = platform_device_alloc("y", 1);
+
+	if (!pdev)
+		return -12;
+	pdev->dev.of_node = %s;
+	x->pdev = pdev;
+	return 0;
+}
+"""
+
+
+def test_node_given_to_a_device_that_puts_it() -> None:
+    assert [(t.rule, t.line) for t in told(NODE % "np")] == [("REF002", 7)]
+    assert not told(NODE % "of_node_get(np)")
+
+
+def test_another_ending_word_on_the_dead() -> None:
+    text = "\tstruct kvm *kvm = x->kvm;\n\n\tkvm_put_kvm(kvm);\n\tx->kvm = NULL;\n\tunlock_all_for(kvm);\n\treturn 0;"
+    assert uses(text) == [("REF003", 7)]
