@@ -296,7 +296,7 @@ def _judge_state(
     if SHOWN in site.flags:
         return None
     if any(e.mask == exit_.mask and not _is_error(ctx, e) for e in ended):
-        return "medium"
+        return "medium" if family.sort in _COUNTED else "low"
     if error and any(not _is_error(ctx, e) for e in passed):
         static = report.keys[report.roots[hold.obj]][0] == "&g" and family.sort == "reg"
         undoes = hold.cond >= 0 or bool(report.releases)
