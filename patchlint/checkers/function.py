@@ -74,11 +74,11 @@ def _confirmed(
         if key in again:
             yield again[key]
         elif exact.bound_hit:
-            yield _less_sure(fault)
+            yield _less_sure(fault, 2 if ctx.mode == "tree" else 1)
 
 
-def _less_sure(fault: FunctionFault) -> FunctionFault:
-    return replace(fault, confidence=lower(fault.confidence))
+def _less_sure(fault: FunctionFault, by: int) -> FunctionFault:
+    return replace(fault, confidence=lower(fault.confidence, by))
 
 
 def _place(fault: FunctionFault) -> _Place:

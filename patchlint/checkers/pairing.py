@@ -20,6 +20,7 @@ from patchlint.checkers.function_fault import (
     step,
 )
 from patchlint.checkers.handed import judge_handed
+from patchlint.checkers.standing_tree import Evidence, graded
 from patchlint.checkers.unwinding import SHOWN
 from patchlint.dataflow import Event, Exit, Hold, Mark, PathReport, Site
 from patchlint.effects import NEG, POS, ZERO, Family
@@ -76,6 +77,9 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             if _undone_in_loop(report, hold, site, paths[id(exit_)]):
                 continue
             confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
+            if confidence is not None and ctx.mode == "tree":
+                evidence = _evidence(ctx, report, exit_, hold, ended)
+                confidence = graded(ctx, exit_, hold, site, family, paths[id(exit_)], evidence, confidence)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
                 yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
@@ -93,6 +97,11 @@ def _helper_may_undo(report: PathReport, hold: Hold, family: Family, path: list[
         m.kind == "undo" and not any((pos, m.pos) in report.followed for pos in released)
         for m in _since(path, hold.site)
     )
+
+
+def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit]) -> Evidence:
+    alike = any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended)
+    return Evidence(_is_error(ctx, exit_), _released(report, hold), alike)
 
 
 def _released(report: PathReport, hold: Hold) -> bool:
@@ -393,6 +402,8 @@ def _underflow(
         opened = report.sites.get((event.since, event.detail))
         if held is None or opened is None:
             return
+        if any(s.family == event.family and s.subject == opened.subject for s in report.sites.values()):
+            return  # let go of for a while and taken again, interrupts staying off
         steps = (step(ctx, event.since, f"{held.label} opened by {opened.call}()"), *decisions(ctx, path, event.since),
                  step(ctx, pos, f"closed by {event.name}()"))  # fmt: skip
         yield FunctionFault(
@@ -402,6 +413,9 @@ def _underflow(
         )  # fmt: skip
         return
     closed = [m for m in path if m.kind == "release" and m.text == event.name]
+    if ctx.mode == "tree" and family.kind == "lock":
+        same = {r.pos for r in report.releases if r.subject == event.subject}
+        closed = [m for m in closed if m.pos in same]
     again = any(r.pos == pos and r.matched for r in report.releases)
     if (len(closed) > 1 and again) or (closed and any(m.kind == "acquire" for m in path)):
         first = closed[0].pos

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import Final
 
@@ -432,7 +432,9 @@ class _Explorer:
     def _prune_knowledge(self, block: int, st: State, asked: frozenset[str]) -> None:
         kept = {h.cond for h in st.holds if h.cond >= 0}
         kept.update(h.obj for h in st.holds)
-        kept.update(v for n, v in st.env.items() if n in asked)
+        for name, value in st.env.items():
+            if name in asked:
+                kept.update(self._decided_by(value))
         named = {*st.env.values(), *kept}
         leaves = self.values.leaves
         reach = frozenset[Value]().union(*map(leaves, named))
@@ -449,6 +451,14 @@ class _Explorer:
             del st.mem[address]
         for value in [v for v in st.tags if v not in named and not self._near(v, named)]:
             del st.tags[value]
+
+    def _decided_by(self, value: Value) -> Iterator[Value]:
+        """``value`` and those whose classes settle its truth: ``flag = x != 3;``."""
+        nodes = self.values.nodes
+        yield value
+        while nodes[value][0] in ("not", "perr0"):
+            value = nodes[value][1]
+            yield value
 
     def _asks(self, value: Value, asked: frozenset[str]) -> bool:
         """Whether a later condition may compute ``value`` again."""

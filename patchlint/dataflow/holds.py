@@ -69,6 +69,10 @@ class Holds:
             self._again(st, hold, site)
         self.log.sites.setdefault((site.pos, hold.family), site)
         same = [h for h in st.holds if h.site == hold.site and h.family == hold.family]
+        if same and fam.kind == "pair" and not fam.nests and not hold.owned:
+            # A state of one object, set anew in a turn of a loop.
+            st.holds = tuple(h for h in st.holds if h.obj != hold.obj or h not in same)
+            same = [h for h in same if h.obj != hold.obj]
         if same:
             kept = 0 if site.by == "out" else 1 - _MAX_SAME
             gone = {id(h) for h in (same[:kept] if kept else same) + [h for h in same if h.stored]}
@@ -130,7 +134,8 @@ class Holds:
     def _through_body(self, st: State, effect: Effect, obj: Value) -> int:
         """Index of the hold on the same thing where one half was understood from a body: -1 for none.
 
-        What a wrapper takes as memory another gives back as a count: the names of the two need not fit.
+        What a wrapper takes as memory another gives back as a count: the names of the two need not fit.  Memory that
+        is freed in the way of another sort is freed all the same.
         """
         if self.family(effect.resource).kind not in OWNED:
             return -1
@@ -138,6 +143,7 @@ class Holds:
         for index, hold in enumerate(st.holds):
             site = self.log.sites.get((hold.site, hold.family))
             by_body = "inferred" in effect.flags or (site is not None and site.where != "")
+            by_body |= hold.obj == obj and {self.family(hold.family).kind, self.family(effect.resource).kind} == {"mem"}
             if hold.owned and by_body and hold.family != "param" and roots[hold.obj] == roots[obj]:
                 return index
         return -1

@@ -304,7 +304,7 @@ class Machine:
         self.target = name
         new = st.env[name] = self.fresh(st, pos, f"out{index}")
         self.target = ""
-        if any(h.obj == old and h.owned for h in st.holds):
+        if old not in st.env.values() and any(h.obj == old and h.owned for h in st.holds):
             st.holds = tuple(h._replace(obj=new) if h.obj == old and h.owned else h for h in st.holds)
 
     def clobber(self, st: State, address: Value, pos: int, index: int) -> None:

@@ -1,0 +1,95 @@
+"""How sure a leak is in code that stands in the tree: it has been used, so what looks odd often has its reason.
+
+A patch is judged by what it changes; a whole tree only by what a function says of itself.  What is told here lowers
+the confidence of findings or takes them back, each for a reason that reading real ones has shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.unwinding import SHOWN
+from patchlint.dataflow import Exit, Hold, Mark, Site
+from patchlint.effects import Family
+from patchlint.model import CONFIDENCES, Confidence
+
+
+class Evidence(NamedTuple):
+    """What the function's other exits say of the hold."""
+
+    error: bool
+    """The path reports failure."""
+    contrast: bool
+    """Another path surely ends the hold."""
+    alike: bool
+    """One with the same class of result does, and it is no failure."""
+
+
+def graded(
+    ctx: FunctionContext, exit_: Exit, hold: Hold, site: Site, family: Family, path: Sequence[Mark],
+    evidence: Evidence, sure: Confidence,
+) -> Confidence | None:  # fmt: skip
+    """``sure``, lowered by what speaks for the code; None where the hold is kept by design."""
+    if _kept_by_result(ctx, exit_) or _of_nothing(site, path) or _goes_with_result(exit_, site, family):
+        return None
+    if site.call in ctx.ruleset.models.table("unpaired").get("starts", ()):
+        return None
+    if contradicts_itself(path) or not _kept_in_hand(site) or _helper_may_unlock(hold, family, path):
+        return "low"
+    if family.kind == "pair" and hold.owned and not evidence.error and not evidence.alike:
+        return "low"
+    alone = not evidence.contrast and not evidence.error
+    if hold.owned and site.by != "given" and alone and (family.kind == "mem" or site.where or hold.stored):
+        return "low"
+    if SHOWN in site.flags:
+        return min(sure, "medium", key=CONFIDENCES.index)
+    return sure
+
+
+def _kept_by_result(ctx: FunctionContext, exit_: Exit) -> bool:
+    """Results that by convention say that something is still held."""
+    return exit_.text in ctx.ruleset.models.table("handed").get("kept_on", ())
+
+
+def _of_nothing(site: Site, path: Sequence[Mark]) -> bool:
+    """What was got is a structure, by value, whose pointer turned out to be NULL: ``if (!f.file)``."""
+    subject = re.escape(site.subject)
+    return site.by == "result" and any(
+        m.kind == "if" and not m.truth and re.fullmatch(rf"{subject}\.\w+", m.text) is not None for m in path
+    )
+
+
+def _goes_with_result(exit_: Exit, site: Site, family: Family) -> bool:
+    """The function returns what it holds inside of another value, or the object that it has locked."""
+    subject = site.subject.lstrip("&*")
+    if not subject.isidentifier() or family.kind == "rcu":
+        return False
+    if family.kind == "lock":
+        return exit_.text == subject
+    if site.by != "result" or re.search(r"\w\(", exit_.text):
+        return False
+    return re.search(rf"\W{subject}\b|\b{subject}\W", exit_.text) is not None
+
+
+def _kept_in_hand(site: Site) -> bool:
+    """The result was put into a variable; one that is tested on the spot is another's by the sound of it."""
+    return site.by != "result" or not site.where or "(" not in site.subject
+
+
+def _helper_may_unlock(hold: Hold, family: Family, path: Sequence[Mark]) -> bool:
+    """A helper that sounds like undoing was called with the lock held: it may well drop it."""
+    at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), default=0)
+    return family.kind == "lock" and any(m.kind == "undo" for m in path[at:])
+
+
+def contradicts_itself(path: Sequence[Mark]) -> bool:
+    """The path asks the same predicate twice and gets two answers: nothing says that it changed in between."""
+    answers: dict[str, bool] = {}
+    for mark in path:
+        asks = mark.kind == "if" and mark.text.endswith(")") and "(" in mark.text
+        if asks and answers.setdefault(mark.text, mark.truth) != mark.truth:
+            return True
+    return False
