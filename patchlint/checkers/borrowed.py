@@ -48,14 +48,21 @@ def _counted(value: Expr, held: frozenset[str]) -> bool:
 
 def _held(ctx: FunctionContext) -> frozenset[str]:
     """Texts of nodes on which some call of the function takes a reference, and variables that are given one."""
-    getters = frozenset(call.name for call in calls_in(ctx.function) if _acquires(ctx, call))
-    taken = (render(arg) for call in calls_in(ctx.function) if call.name in getters for arg in call.args)
-    return frozenset(taken) | _assigned_from(ctx, getters)
-
-
-def _acquires(ctx: FunctionContext, call: Call) -> bool:
-    summary = ctx.callees.summary(call.name) if call.name else None
-    return summary is not None and any(e.action == "acquire" and e.resource == "of_node" for e in summary.effects)
+    taken: set[str] = set()
+    getters: set[str] = set()
+    for call in calls_in(ctx.function):
+        summary = ctx.callees.summary(call.name) if call.name else None
+        if summary is None:
+            continue
+        for effect in summary.effects:
+            if effect.action != "acquire" or effect.resource != "of_node":
+                continue
+            at = effect.place.index if effect.place.root == "arg" else summary.returns_arg
+            if 0 <= at < len(call.args):
+                taken.add(render(call.args[at]))
+            elif effect.place.root == "result":
+                getters.add(call.name)
+    return frozenset(taken) | _assigned_from(ctx, frozenset(getters))
 
 
 def _assigned_from(ctx: FunctionContext, names: frozenset[str]) -> frozenset[str]:
