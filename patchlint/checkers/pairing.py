@@ -11,6 +11,23 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.evidence import (
+    COUNTED,
+    earlier_turn,
+    ends,
+    handed_back,
+    helper_may_undo,
+    lone,
+    managed_families,
+    memory_freed,
+    passes,
+    released,
+    still_registered,
+    tail_call,
+    undoes_earlier,
+    undone_in_loop,
+    walks_around,
+)
 from patchlint.checkers.function_fault import (
     FunctionFault,
     decisions,
@@ -29,11 +46,6 @@ from patchlint.model import Confidence, Step
 _TAKES_FOR_CALLER: Final = re.compile(
     r"(?:^|_)(?:\w*lock|locked|acquire|start|begin|enter|claim|suspend|freeze|grab|hold|pin|pause|quiesce)(?:_|$|\d)"
 )
-_COUNTED: Final = ("clk", "pm")
-"""Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
-_NEAR: Final = 100
-"""Bytes of source between a condition and the call that it guards."""
-_PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 _SECTIONS: Final = ("lock", "rcu")
 _CLASS_NAMES: Final = {NEG: "an error", ZERO: "0", POS: "a positive value", NEG | POS: "non-zero"}
 
@@ -60,21 +72,22 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     paths = {id(e): marks(e.trail) for e in report.exits}
+    managed = managed_families(ctx)
     for exit_ in report.exits:
         if exit_.vague and not exit_.holds:
             continue
         for hold in exit_.holds:
             site = report.sites.get((hold.site, hold.family))
             family = ctx.callees.family(hold.family)
-            if site is None or family is None or hold.scope > 0:
+            if site is None or family is None or hold.scope > 0 or family.name in managed:
                 continue
-            passed = [e for e in report.exits if _passed(paths[id(e)], hold.site)]
-            ended = [e for e in passed if _ended(paths[id(e)], hold.site)]
-            if _helper_may_undo(report, hold, family, paths[id(exit_)]):
+            passed = [e for e in report.exits if passes(paths[id(e)], hold.site)]
+            ended = [e for e in passed if ends(paths[id(e)], hold.site)]
+            if helper_may_undo(report, hold, family, paths[id(exit_)]):
                 continue
-            if family.sort not in _COUNTED and _tail_call(exit_, hold, site):
+            if family.sort not in COUNTED and tail_call(exit_, hold, site):
                 continue
-            if _undone_in_loop(report, hold, site, paths[id(exit_)]):
+            if undone_in_loop(report, hold, site, paths[id(exit_)]):
                 continue
             confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
             if confidence is not None and ctx.mode == "tree":
@@ -85,96 +98,9 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
 
 
-def _helper_may_undo(report: PathReport, hold: Hold, family: Family, path: list[Mark]) -> bool:
-    """A helper that sounds like undoing was called since: what it does to things found through others is not known.
-
-    One that also comes after a release of the same hold does something else.
-    """
-    if family.kind not in ("pair",) and not hold.stored and not hold.lost:
-        return False
-    released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
-    return any(
-        m.kind == "undo" and not any((pos, m.pos) in report.followed for pos in released)
-        for m in _since(path, hold.site)
-    )
-
-
 def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit]) -> Evidence:
     alike = any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended)
-    return Evidence(_is_error(ctx, exit_), _released(report, hold), alike)
-
-
-def _released(report: PathReport, hold: Hold) -> bool:
-    """Some path of the function surely ends what was taken at the same place."""
-    return any(r.site == hold.site and r.exact for r in report.releases)
-
-
-def _walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
-    """The path passes ``if (flag) release(x);`` with the flag unset, which may well tell that none is due."""
-    asked = [m.pos for m in _since(marks(exit_.trail), hold.site) if m.kind == "if"]
-    places = [r.pos for r in report.releases if r.site == hold.site and r.exact and r.pos < exit_.pos]
-    return any(0 < place - pos < _NEAR for place in places for pos in asked)
-
-
-def _since(path: list[Mark], site: int) -> list[Mark]:
-    """What happened after ``site`` was passed for the last time."""
-    at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == site), default=0)
-    return path[at + 1 :]
-
-
-def _tail_call(exit_: Exit, hold: Hold, site: Site) -> bool:
-    """``return register(thing)``: what becomes of the thing when that fails, the callee decides.
-
-    Not where a model says what the callee does: then the hold depends on the result.
-    """
-    call = re.search(r"\((.*)\)$", exit_.text)
-    if call is None or (hold.cond >= 0 and hold.cond == exit_.value):
-        return False
-    subject = site.subject.lstrip("&*")
-    given = (arg.strip().lstrip("&*") for arg in call[1].split(","))
-    return any(arg and re.match(rf"{re.escape(arg)}(?!\w)", subject) for arg in given)
-
-
-def _undone_in_loop(report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
-    """A loop that gives back what a loop took was passed, with fewer turns than the engine can count.
-
-    The taking loop may be a macro that the engine does not see through; then only a pair that is inferred counts.
-    """
-    turns = report.loops
-    inside = [t for t in turns if any(r.pos in t and r.site == hold.site for r in report.releases)]
-    if not inside or not (SHOWN in site.flags or any(hold.site in t for t in turns)):
-        return False
-    return any(m.pos in t for m in _since(path, hold.site) for t in inside if hold.site not in t)
-
-
-def _still_registered(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold) -> bool:
-    """What stays registered belongs to its registration: that is what is left open."""
-    for other in exit_.holds:
-        family = ctx.callees.family(other.family)
-        if family is not None and family.sort == "reg" and report.roots[other.obj] == report.roots[hold.obj]:
-            return True
-    return False
-
-
-def _earlier_turn(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
-    """Taken in a turn of a loop that was followed by another: all turns are for whoever finds them, or for none."""
-    since = _since(path, hold.site)
-    return any(m.pos in t and m.pos < hold.site for t in report.loops if hold.site in t for m in since)
-
-
-def _passed(path: list[Mark], site: int) -> bool:
-    return any(m.pos == site and m.kind == "acquire" for m in path)
-
-
-def _ended(path: list[Mark], site: int) -> bool:
-    """What was taken at ``site`` is released later on the path, and not taken there again."""
-    ended = False
-    for mark in path:
-        if mark.kind == "acquire" and mark.pos == site:
-            ended = False
-        elif mark.kind == "release" and mark.site == site:
-            ended = True
-    return ended
+    return Evidence(_is_error(ctx, exit_), released(report, hold), alike)
 
 
 def _judge(
@@ -182,9 +108,9 @@ def _judge(
     passed: list[Exit], ended: list[Exit],
 ) -> Confidence | None:  # fmt: skip
     """How sure it is that leaving with ``hold`` is wrong; None when it may well be right."""
-    if "weak" in site.flags and not (_is_error(ctx, exit_) and _released(report, hold)):
+    if "weak" in site.flags and not (_is_error(ctx, exit_) and released(report, hold)):
         return None
-    if _memory_freed(ctx, report, hold, site, family, marks(exit_.trail)):
+    if memory_freed(ctx, report, hold, site, family, marks(exit_.trail)):
         return "medium"
     if family.kind in _SECTIONS:
         return _judge_section(ctx, report, exit_, site, family, passed, ended)
@@ -195,20 +121,6 @@ def _judge(
     if hold.owned:
         return _judge_owned(ctx, report, exit_, hold, site, family, ended)
     return _judge_state(ctx, report, exit_, hold, site, family, passed, ended)
-
-
-def _memory_freed(
-    ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, family: Family, path: list[Mark]
-) -> bool:
-    """The memory around something registered, or counted and named, was freed with plain memory's release since."""
-    if (family.kind != "pair" and "named" not in site.flags) or _earlier_turn(report, hold, path):
-        return False
-    freed = {m.pos for m in _since(path, hold.site) if m.kind == "release"}
-    return site.by in ("arg", "born") and any(
-        r.pos in freed and report.roots[r.obj] == report.roots[hold.obj] and r.family in _PLAIN_MEMORY
-        and r.obj != hold.obj and report.keys[r.obj][0] == "s"
-        for r in report.releases
-    )  # fmt: skip
 
 
 def _is_error(ctx: FunctionContext, exit_: Exit) -> bool:
@@ -239,7 +151,7 @@ def _judge_section(
 ) -> Confidence | None:  # fmt: skip
     if _by_contract(ctx, family, site, report):
         return None
-    if _handed_back(report, site, family):
+    if handed_back(report, site, family):
         return None
     if not ended:
         if site.where:
@@ -257,14 +169,6 @@ def _judge_section(
     return "medium" if exit_.mask not in (POS, ZERO) and not all(_is_error(ctx, e) for e in ended) else None
 
 
-def _handed_back(report: PathReport, site: Site, family: Family) -> bool:
-    """The function drops a lock that its caller holds and takes it again."""
-    return family.kind == "lock" and any(
-        e.kind == "underflow" and e.family == family.name and e.subject == site.subject and e.pos < site.pos
-        for e in report.events
-    )
-
-
 def _alike(a: Exit, b: Exit) -> bool:
     """The two exits may leave with the same class of result."""
     return a.mask == b.mask or bool(a.mask & b.mask)
@@ -273,12 +177,12 @@ def _alike(a: Exit, b: Exit) -> bool:
 def _judge_owned(
     ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family, ended: list[Exit]
 ) -> Confidence | None:
-    contrast = _released(report, hold)
+    contrast = released(report, hold)
     error = _is_error(ctx, exit_)
-    if hold.stored and _still_registered(ctx, report, exit_, hold):
+    if hold.stored and still_registered(ctx, report, exit_, hold):
         return None
     if hold.stored:
-        if _earlier_turn(report, hold, marks(exit_.trail)):
+        if earlier_turn(report, hold, marks(exit_.trail)):
             return None
         return "medium" if error and (contrast or ctx.mode == "changed") and ctx.mode != "tree" else None
     if not contrast and family.kind == "pair":
@@ -300,25 +204,18 @@ def _judge_state(
     error = _is_error(ctx, exit_)
     if ended and error and SHOWN not in site.flags:
         return "high"
-    if error and _released(report, hold) and not _walks_around(report, exit_, hold):
+    if error and released(report, hold) and not walks_around(report, exit_, hold):
         return "medium"
     if SHOWN in site.flags:
         return None
     if any(e.mask == exit_.mask and not _is_error(ctx, e) for e in ended):
-        return "medium" if family.sort in _COUNTED else "low"
-    if error and any(not _is_error(ctx, e) for e in passed):
+        return "medium" if family.sort in COUNTED else "low"
+    if error and any(not _is_error(ctx, e) for e in passed) and not earlier_turn(report, hold, marks(exit_.trail)):
         static = report.keys[report.roots[hold.obj]][0] == "&g" and family.sort == "reg"
-        undoes = hold.cond >= 0 or bool(report.releases)
-        surely = static or (family.sort in _COUNTED and undoes) or _undoes_earlier(marks(exit_.trail), site.pos)
+        undoes = bool(report.releases) or (hold.cond >= 0 and lone(ctx, exit_))
+        surely = static or (family.sort in COUNTED and undoes) or undoes_earlier(marks(exit_.trail), site.pos)
         return "medium" if surely and not site.where else "low"
     return None
-
-
-def _undoes_earlier(path: list[Mark], site: int) -> bool:
-    """The way out undoes what was taken before ``site``: it unwinds, and misses this one."""
-    since = _since(path, site)
-    earlier = {m.pos for m in path[: len(path) - len(since)] if m.kind == "acquire"} - {site}
-    return any(m.kind == "release" and m.site in earlier for m in since)
 
 
 def _leak_fault(

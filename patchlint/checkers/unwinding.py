@@ -120,7 +120,7 @@ def _halves(base: Callees, name: str, other: str, family: str, pair: _Pair) -> t
     flags = frozenset((SHOWN,))
     took, ended = base.summary(name), base.summary(other)
     acquire = Effect("acquire", family, pair.taken, pair.when, flags=flags)
-    release = Effect("release", family, pair.ended, null_ok=True, err_ok=True)
+    release = Effect("release", family, pair.ended, null_ok=True, err_ok=True, flags=flags)
     return (
         (took or Summary(name, origin="pattern"))._replace(effects=(*(took.effects if took else ()), acquire)),
         (ended or Summary(other, origin="pattern"))._replace(effects=(*(ended.effects if ended else ()), release)),

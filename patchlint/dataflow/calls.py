@@ -101,7 +101,7 @@ class Calls:
         self.machine.target, self.machine.target_text = target, text
         summary = self.callees.summary(expr.name) if expr.name else None
         if st.holds and expr.args and (summary is None or summary.origin == "body"):
-            self._maybe_undoes(st, expr)
+            self._maybe_undoes(st, expr, summary)
         self.look(st, expr, args, summary)
         if st.holds:
             self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
@@ -155,7 +155,9 @@ class Calls:
                 Event("given", expr.pos, expr.name, contexts, value, "", st.holds, st.trail, 0, render(arg))
             )
 
-    def _maybe_undoes(self, st: State, expr: Call) -> None:
+    def _maybe_undoes(self, st: State, expr: Call, summary: Summary | None) -> None:
+        if summary is not None and any("shown" in effect.flags for effect in summary.effects):
+            return
         name = expr.name or getattr(expr.func, "field", "")
         if self.policy.undoing is not None and self.policy.undoing.search(name):
             st.mark("undo", expr.pos, name)

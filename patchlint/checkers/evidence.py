@@ -1,0 +1,151 @@
+"""What a function's paths say for or against a hold's being forgotten: who else may end it, who did, what was freed."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.function_fault import marks
+from patchlint.checkers.unwinding import SHOWN
+from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site
+from patchlint.effects import Family
+
+COUNTED: Final = ("clk", "pm")
+"""Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
+_NEAR: Final = 100
+"""Bytes of source between a condition and the call that it guards."""
+_PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
+
+
+def managed_families(ctx: FunctionContext) -> frozenset[str]:
+    """Families that end with the device, because the function calls what manages them (``pcim_enable_device``)."""
+    table = ctx.ruleset.models.table("managed")
+    text = ctx.source[ctx.function.start : ctx.function.end]
+    called = any(re.search(rb"\b" + name.encode() + rb"\b", text) for name in table.get("by", ()))
+    return frozenset(table.get("families", ()) if called else ())
+
+
+def helper_may_undo(report: PathReport, hold: Hold, family: Family, path: list[Mark]) -> bool:
+    """A helper that sounds like undoing was called since: what it does to things found through others is not known.
+
+    One that also comes after a release of the same hold does something else.
+    """
+    if family.kind not in ("pair",) and not hold.stored and not hold.lost:
+        return False
+    released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
+    return any(
+        m.kind == "undo" and not any((pos, m.pos) in report.followed for pos in released)
+        for m in marks_since(path, hold.site)
+    )
+
+
+def released(report: PathReport, hold: Hold) -> bool:
+    """Some path of the function surely ends what was taken at the same place."""
+    return any(r.site == hold.site and r.exact for r in report.releases)
+
+
+def walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
+    """The path passes ``if (flag) release(x);`` with the flag unset, which may well tell that none is due."""
+    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if"]
+    places = [r.pos for r in report.releases if r.site == hold.site and r.exact and r.pos < exit_.pos]
+    return any(0 < place - pos < _NEAR for place in places for pos in asked)
+
+
+def marks_since(path: list[Mark], site: int) -> list[Mark]:
+    """What happened after ``site`` was passed for the last time."""
+    at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == site), default=0)
+    return path[at + 1 :]
+
+
+def tail_call(exit_: Exit, hold: Hold, site: Site) -> bool:
+    """``return register(thing)``: what becomes of the thing when that fails, the callee decides.
+
+    Not where a model says what the callee does: then the hold depends on the result.
+    """
+    call = re.search(r"\((.*)\)$", exit_.text)
+    if call is None or (hold.cond >= 0 and hold.cond == exit_.value):
+        return False
+    subject = site.subject.lstrip("&*")
+    given = (arg.strip().lstrip("&*") for arg in call[1].split(","))
+    return any(arg and re.match(rf"{re.escape(arg)}(?!\w)", subject) for arg in given)
+
+
+def undone_in_loop(report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
+    """A loop that gives back what a loop took was passed, with fewer turns than the engine can count.
+
+    The taking loop may be a macro that the engine does not see through; then only a pair that is inferred counts.
+    """
+    turns = report.loops
+    inside = [t for t in turns if any(r.pos in t and r.site == hold.site for r in report.releases)]
+    if not inside or not (SHOWN in site.flags or any(hold.site in t for t in turns)):
+        return False
+    return any(m.pos in t for m in marks_since(path, hold.site) for t in inside if hold.site not in t)
+
+
+def still_registered(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold) -> bool:
+    """What stays registered belongs to its registration: that is what is left open."""
+    for other in exit_.holds:
+        family = ctx.callees.family(other.family)
+        if family is not None and family.sort == "reg" and report.roots[other.obj] == report.roots[hold.obj]:
+            return True
+    return False
+
+
+def earlier_turn(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
+    """Taken in a turn of a loop that was followed by another: all turns are for whoever finds them, or for none."""
+    if sum(m.kind == "acquire" and m.pos == hold.site for m in path) > 1 and not hold.owned:
+        return True
+    since = marks_since(path, hold.site)
+    return any(m.pos in t and m.pos < hold.site for t in report.loops if hold.site in t for m in since)
+
+
+def passes(path: list[Mark], site: int) -> bool:
+    """The path takes something at ``site``."""
+    return any(m.pos == site and m.kind == "acquire" for m in path)
+
+
+def ends(path: list[Mark], site: int) -> bool:
+    """What was taken at ``site`` is released later on the path, and not taken there again."""
+    ended = False
+    for mark in path:
+        if mark.kind == "acquire" and mark.pos == site:
+            ended = False
+        elif mark.kind == "release" and mark.site == site:
+            ended = True
+    return ended
+
+
+def memory_freed(
+    ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, family: Family, path: list[Mark]
+) -> bool:
+    """The memory around something registered, or counted and named, was freed with plain memory's release since."""
+    if (family.kind != "pair" and "named" not in site.flags) or earlier_turn(report, hold, path):
+        return False
+    freed = {m.pos for m in marks_since(path, hold.site) if m.kind == "release"}
+    return site.by in ("arg", "born") and any(
+        r.pos in freed and report.roots[r.obj] == report.roots[hold.obj] and r.family in _PLAIN_MEMORY
+        and r.obj != hold.obj and report.keys[r.obj][0] == "s"
+        for r in report.releases
+    )  # fmt: skip
+
+
+def handed_back(report: PathReport, site: Site, family: Family) -> bool:
+    """The function drops a lock that its caller holds and takes it again."""
+    return family.kind == "lock" and any(
+        e.kind == "underflow" and e.family == family.name and e.subject == site.subject and e.pos < site.pos
+        for e in report.events
+    )
+
+
+def lone(ctx: FunctionContext, exit_: Exit) -> bool:
+    """Nothing else that counts is left: a function that leaves several things on and undoes none has a counterpart."""
+    left = (ctx.callees.family(hold.family) for hold in exit_.holds)
+    return sum(family is not None and family.sort in COUNTED for family in left) == 1
+
+
+def undoes_earlier(path: list[Mark], site: int) -> bool:
+    """The way out undoes what was taken before ``site``: it unwinds, and misses this one."""
+    since = marks_since(path, site)
+    earlier = {m.pos for m in path[: len(path) - len(since)] if m.kind == "acquire"} - {site}
+    return any(m.kind == "release" and m.site in earlier for m in since)
