@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from patchlint.ir import (
     Assign,
@@ -27,27 +28,24 @@ from patchlint.ir import (
 LEAVES = frozenset((Name, Num, Str, TypeArg, SizeOf))
 
 
+_PARTS: Final[dict[type, Callable[[Any], tuple[Expr, ...]]]] = {
+    Call: lambda e: e.args if e.name else (e.func, *e.args),
+    Member: lambda e: (e.base,),
+    Unary: lambda e: (e.operand,),
+    Cast: lambda e: (e.operand,),
+    Index: lambda e: (e.base, e.index),
+    Binary: lambda e: (e.left, e.right),
+    Assign: lambda e: (e.value, e.target),
+    Conditional: lambda e: (e.test, e.other) if e.then is None else (e.test, e.then, e.other),
+    InitList: lambda e: tuple(value for _, value in e.items),
+    Opaque: lambda e: e.parts,
+}
+
+
 def parts(expr: Expr) -> tuple[Expr, ...]:
     """Direct sub-expressions of ``expr`` in order of evaluation (none for statement expressions)."""
-    kind = type(expr)
-    if kind in LEAVES:
-        return ()
-    match expr:
-        case Call(name, func, args, _, _):
-            return args if name else (func, *args)
-        case Member(base, _, _, _) | Unary(_, base, _) | Cast(_, base, _):
-            return (base,)
-        case Index(a, b, _) | Binary(_, a, b, _):
-            return (a, b)
-        case Assign(_, target, value, _):
-            return (value, target)
-        case Conditional(test, then, other, _):
-            return (test, other) if then is None else (test, then, other)
-        case InitList(_, items, _):
-            return tuple(value for _, value in items)
-        case Opaque(inner, _):
-            return inner
-    return ()
+    inner = _PARTS.get(type(expr))
+    return () if inner is None else inner(expr)
 
 
 def hides_flow(expr: Expr) -> bool:
@@ -68,8 +66,9 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while stack:
         node = stack.pop()
         yield node
-        if type(node) not in LEAVES:
-            stack.extend(reversed(parts(node)))
+        inner = _PARTS.get(type(node))
+        if inner is not None:
+            stack.extend(reversed(inner(node)))
 
 
 def rebuild(expr: Expr, new: tuple[Expr, ...]) -> Expr:

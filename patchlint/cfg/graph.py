@@ -118,6 +118,17 @@ class Cfg:
         """Blocks that may follow ``block``."""
         return successors(self.blocks[block].term)
 
+    def reachable(self, block: int) -> set[int]:
+        """Blocks that some path from the end of ``block`` enters."""
+        found: set[int] = set()
+        work = [block]
+        while work:
+            for after in self.successors(work.pop()):
+                if after not in found:
+                    found.add(after)
+                    work.append(after)
+        return found
+
 
 def successors(term: Terminator) -> tuple[int, ...]:
     """Targets of a terminator, in order, possibly with repetitions."""

@@ -29,13 +29,12 @@ class Relevance:
         self._models = models
         self._named = frozenset((*_SCOPED, *_PUBLISHING)).union(*models.table("rcu").values())
         self._speaks: dict[str, bool] = {}
-        self._pairs: dict[str, tuple[str, ...]] = {}
 
     def speaks_of(self, words: Set[str], callees: Callees) -> bool:
         """Whether a call of one of ``words`` takes, ends or marks something, or two of them are halves of a pair."""
         if any(map(self._modelled, words)):
             return True
-        if any(not words.isdisjoint(self._undoing(word)) for word in words):
+        if any(not words.isdisjoint(self._models.counterpart(word)) for word in words):
             return True
         return any(_acts(callees.summary(word)) for word in words if self._models.macro(word) is None)
 
@@ -46,12 +45,6 @@ class Relevance:
             marks = (macro is not None and macro.tag) or (loop is not None and (loop.family or loop.tag))
             known = bool(marks) or word in self._named or _acts(self._models.summary(word))
             self._speaks[word] = known
-        return known
-
-    def _undoing(self, word: str) -> tuple[str, ...]:
-        known = self._pairs.get(word)
-        if known is None:
-            known = self._pairs[word] = self._models.counterpart(word)
         return known
 
 

@@ -73,9 +73,10 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models) -> Callees:
     summaries: dict[str, Summary] = {}
     families: dict[str, Family] = {}
     for name, use in first.items():
-        if name in summaries or _has_effect(base, name, "acquire"):
+        others = [other for other in models.counterpart(name) if other in first]
+        if not others or name in summaries or _has_effect(base, name, "acquire"):
             continue
-        for other in models.counterpart(name):
+        for other in others:
             undo = first.get(other)
             if undo is None or _has_effect(base, other, "release"):
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Final
 
@@ -26,15 +26,16 @@ from patchlint.cfg import (
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.calls import Calls
 from patchlint.dataflow.join import join, property_key
+from patchlint.dataflow.leaving import Leaving
 from patchlint.dataflow.liveness import Needs, analyse
-from patchlint.dataflow.report import Exit, PathReport, Policy, Site
+from patchlint.dataflow.prune import Pruner
+from patchlint.dataflow.report import PathReport, Policy, Site
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.values import Value
-from patchlint.effects import ANY, NEG, POS, ZERO, Effect, Place
+from patchlint.effects import POS, Effect, Place
 from patchlint.ir import Call, Decl, Evaluate, Expr, Function, Name
 
 _Item = tuple[int, int, State]
-_CLASSES: Final = (NEG, ZERO, POS)
 
 
 def explore(cfg: Cfg, function: Function, callees: Callees, policy: Policy = Policy()) -> PathReport:  # noqa: B008
@@ -57,17 +58,18 @@ class _Explorer:
         self.machine = self.calls.machine
         self.facts = self.machine.facts
         self.values = self.machine.values
-        self.exits: dict[object, Exit] = {}
         self.work: list[_Item] = []
         self.count = 0
-        self.asked_words: list[dict[Value, bool]] = [{} for _ in cfg.blocks]
+        self.pruner = Pruner(self.needs, self.values)
+        self.leaving = Leaving(self.calls, function, policy)
+        self.texts: dict[int, str] = {}
 
     def run(self) -> PathReport:
         self._go(0, self._entry())
         states = self._run_precise() if self.policy.precise else self._run_joined()
         log = self.calls.log
         return PathReport(
-            tuple(self.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
+            tuple(self.leaving.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
             frozenset(log.asserted), states, bool(self.work), loop_places(self.cfg),
             tuple(self.values.root), tuple(self.values.nodes), self._passed_on(),
         )  # fmt: skip
@@ -75,22 +77,12 @@ class _Explorer:
     def _passed_on(self) -> frozenset[tuple[int, int]]:
         """Pairs of a release and a call that sounds like undoing which can follow it."""
         log = self.calls.log
-        after = {block: self._reachable(block) for block in {log.blocks[r.pos] for r in log.releases.values()}}
+        after = {block: self.cfg.reachable(block) for block in {log.blocks[r.pos] for r in log.releases.values()}}
         return frozenset(
             (r.pos, undo) for r in log.releases.values() for undo in log.undos
             if log.blocks[undo] in after[log.blocks[r.pos]]
             or (log.blocks[undo] == log.blocks[r.pos] and undo > r.pos)
         ) if log.undos else frozenset()  # fmt: skip
-
-    def _reachable(self, block: int) -> set[int]:
-        found: set[int] = set()
-        work = [block]
-        while work:
-            for after in self.cfg.successors(work.pop()):
-                if after not in found:
-                    found.add(after)
-                    work.append(after)
-        return found
 
     def _run_precise(self) -> int:
         """Depth first; states are one only when they know the same."""
@@ -100,7 +92,7 @@ class _Explorer:
         while self.work and states < self.policy.max_states:
             block, _, st = self.work.pop()
             if block in joins:
-                self._prune(block, st)
+                self.pruner.prune(block, st)
                 key = (block, st.key())
                 if key in seen:
                     continue
@@ -117,7 +109,7 @@ class _Explorer:
         while self.work and states < self.policy.max_states:
             block, _, st = heappop(self.work)
             if block in joins:
-                self._prune(block, st)
+                self.pruner.prune(block, st)
                 key = (block, property_key(st, self.facts, returned))
                 known = buckets.get(key)
                 if known is None:
@@ -246,7 +238,7 @@ class _Explorer:
         if self.calls.stops:
             return
         truth = self.facts.truth(st, value)
-        text = render(term.test)
+        text = self._text(term.test)
         if truth is None:
             other = st.copy()
             if self.facts.assume(other, value, False):
@@ -267,7 +259,7 @@ class _Explorer:
 
     def _select(self, st: State, term: Select, index: int) -> None:
         value = self.machine.value(st, term.value)
-        text = render(term.value)
+        text = self._text(term.value)
         rest = st
         for low, high, target in term.cases:
             one = rest.copy()
@@ -362,116 +354,15 @@ class _Explorer:
                 return
             mask = self.facts.mask(st, value)
             self.facts.settle(st)
-            returned = self._returned(st, value) if mask & POS else ()
-        for part in self._split(st, value, mask):
-            self._exit(st, term, value, part, returned)
+            returned = self.leaving.returned(st, value) if mask & POS else ()
+        self.leaving.leave(st, term, value, mask, returned)
 
-    def _returned(self, st: State, value: Value) -> tuple[Hold, ...]:
-        """What is returned is the caller's: take those holds out of the state."""
-        roots = self.values.root
-        returned = tuple(
-            h for h in st.holds
-            if h.owned and (roots[h.obj] == roots[value] or self._derived(value, h.obj))
-        )  # fmt: skip
-        if returned:
-            st.holds = tuple(h for h in st.holds if h not in returned)
-        return returned
-
-    def _derived(self, value: Value, obj: Value) -> bool:
-        """A pointer loaded from the held object stands for it: its owner finds the object through it."""
-        key = self.values.nodes[value]
-        if not self.function.return_pointer or key[0] not in ("ld", "in", "f", "s"):
-            return False
-        return obj in self.values.leaves(value) or (
-            key[0] == "s" and self.values.root[obj] in self.calls.given.get(key[1], ())
-        )
-
-    def _split(self, st: State, value: Value, mask: int) -> tuple[int, ...]:
-        """Classes of result to tell apart, because a hold depends on them."""
-        if value < 0 or mask in _CLASSES:
-            return (mask,)
-        if any(h.cond == value for h in st.holds):
-            return tuple(c for c in _CLASSES if c & mask)
-        if mask == ANY and st.holds and not self.policy.seed_params and self._fails(value):
-            return (NEG, ZERO | POS)
-        return (mask,)
-
-    def _fails(self, value: Value) -> bool:
-        """``return f(x)`` in a function that returns 0 or an error: the call may fail."""
-        return self.values.nodes[value][0] == "s" and self.function.return_type.split()[-1:] == ["int"]
-
-    def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
-        holds = tuple(h for h in st.holds if not (h.owned and self.facts.mask(st, h.obj) == ZERO))
-        if any(h.cond >= 0 for h in holds):
-            holds = tuple(
-                h for h in holds
-                if h.cond < 0 or (mask if h.cond == value else self.facts.mask(st, h.cond)) & h.mask
-            )  # fmt: skip
-        key: tuple[object, ...] = (term.pos, mask, holds, st.vague)
-        facts: tuple[tuple[int, int], ...] = ()
-        memory: tuple[tuple[Value, Value], ...] = ()
-        if self.policy.seed_params:
-            facts, memory = tuple(st.facts.items()), tuple(st.mem.items())
-            key = (*key, value, returned, facts, memory)
-        if key not in self.exits:
-            text = render(term.value)
-            self.exits[key] = Exit(
-                term.pos, value, mask, holds, st.trail, text, st.vague, (), facts, returned, memory
-            )
-
-    # merging --------------------------------------------------------------
-
-    def _prune(self, block: int, st: State) -> None:
-        """Forget what no later code asks."""
-        live, asked, addressed = self.needs.live[block], self.needs.asked[block], self.needs.addressed
-        for name in [n for n in st.env if n not in live and n not in addressed]:
-            del st.env[name]
-        if st.facts or st.mem or st.tags:
-            self._prune_knowledge(block, st, asked)
-
-    def _prune_knowledge(self, block: int, st: State, asked: frozenset[str]) -> None:
-        kept = {h.cond for h in st.holds if h.cond >= 0}
-        kept.update(h.obj for h in st.holds)
-        for name, value in st.env.items():
-            if name in asked:
-                kept.update(self._decided_by(value))
-        named = {*st.env.values(), *kept}
-        leaves = self.values.leaves
-        reach = frozenset[Value]().union(*map(leaves, named))
-        words = self.asked_words[block]
-        for key in list(st.facts):
-            value = key if key >= 0 else ~key
-            if value not in kept:
-                known = words.get(value)
-                if known is None:
-                    known = words[value] = self._asks(value, asked)
-                if not known or not leaves(value) <= reach:
-                    del st.facts[key]
-        for address in [a for a in st.mem if not leaves(a) <= reach]:
-            del st.mem[address]
-        for value in [v for v in st.tags if v not in named and not self._near(v, named)]:
-            del st.tags[value]
-
-    def _decided_by(self, value: Value) -> Iterator[Value]:
-        """``value`` and those whose classes settle its truth: ``flag = x != 3;``."""
-        nodes = self.values.nodes
-        yield value
-        while nodes[value][0] in ("not", "perr0"):
-            value = nodes[value][1]
-            yield value
-
-    def _asks(self, value: Value, asked: frozenset[str]) -> bool:
-        """Whether a later condition may compute ``value`` again."""
-        if not self.values.operands(self.values.nodes[value]):
-            return False
-        words = self.values.words(value)
-        return not words or bool(words & asked)
-
-    def _near(self, value: Value, named: set[Value]) -> bool:
-        """Whether ``value`` is a field of something named: ``p->buf`` while p lives."""
-        nodes = self.values.nodes
-        key = nodes[value]
-        return key[0] == "ld" and any(o in named for o in (key[1], *self.values.operands(nodes[key[1]])))
+    def _text(self, expr: Expr) -> str:
+        """``expr`` for messages, rendered once."""
+        known = self.texts.get(expr_id := id(expr))
+        if known is None:
+            known = self.texts[expr_id] = render(expr)
+        return known
 
 
 def _locals(cfg: Cfg, function: Function) -> dict[str, bool]:

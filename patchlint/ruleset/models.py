@@ -21,6 +21,7 @@ class Models:
         self._macros: dict[str, Macro | None] = {}
         self._loops: dict[str, Loop | None] = {}
         self._guards: dict[str, GuardClass | None] = {}
+        self._undone_by: dict[str, tuple[str, ...]] = {}
         self._call_shapes = _Shapes(book["shape"])
         self._loop_shapes = _Shapes({name: row for name, row in book["loop"].items() if "*" in name})
         self._macro_shapes = _Shapes({name: row for name, row in book["macro"].items() if "*" in name})
@@ -79,7 +80,9 @@ class Models:
 
         Evidence for an unmodelled acquire only where the same function's own unwinding calls one of them.
         """
-        return self._patterns.releases(name)
+        if name not in self._undone_by:
+            self._undone_by[name] = self._patterns.releases(name)
+        return self._undone_by[name]
 
     def table(self, name: str) -> Mapping[str, tuple[str, ...]]:
         """A table of names by role, e.g. ``table("static_key")["inc"]``; empty when there is none of that name."""

@@ -1,0 +1,85 @@
+"""The ways out of a function: what goes with the result, what stays held."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from patchlint.cfg import Leave, render
+from patchlint.dataflow.calls import Calls
+from patchlint.dataflow.report import Exit, Policy
+from patchlint.dataflow.state import Hold, State
+from patchlint.dataflow.values import Value
+from patchlint.effects import ANY, NEG, POS, ZERO
+from patchlint.ir import Function
+
+_CLASSES: Final = (NEG, ZERO, POS)
+
+
+class Leaving:
+    """Collects exits; those that leave alike are one."""
+
+    def __init__(self, calls: Calls, function: Function, policy: Policy) -> None:
+        self._calls = calls
+        self._facts = calls.machine.facts
+        self._values = calls.machine.values
+        self._function = function
+        self._policy = policy
+        self.exits: dict[object, Exit] = {}
+
+    def leave(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
+        """The path of ``st`` returns ``value`` (-1: nothing), which is in one of the classes of ``mask``."""
+        for part in self._split(st, value, mask):
+            self._exit(st, term, value, part, returned)
+
+    def returned(self, st: State, value: Value) -> tuple[Hold, ...]:
+        """What is returned is the caller's: take those holds out of the state."""
+        roots = self._values.root
+        returned = tuple(
+            h for h in st.holds
+            if h.owned and (roots[h.obj] == roots[value] or self._derived(value, h.obj))
+        )  # fmt: skip
+        if returned:
+            st.holds = tuple(h for h in st.holds if h not in returned)
+        return returned
+
+    def _derived(self, value: Value, obj: Value) -> bool:
+        """A pointer loaded from the held object stands for it: its owner finds the object through it."""
+        key = self._values.nodes[value]
+        if not self._function.return_pointer or key[0] not in ("ld", "in", "f", "s"):
+            return False
+        return obj in self._values.leaves(value) or (
+            key[0] == "s" and self._values.root[obj] in self._calls.given.get(key[1], ())
+        )
+
+    def _split(self, st: State, value: Value, mask: int) -> tuple[int, ...]:
+        """Classes of result to tell apart, because a hold depends on them."""
+        if value < 0 or mask in _CLASSES:
+            return (mask,)
+        if any(h.cond == value for h in st.holds):
+            return tuple(c for c in _CLASSES if c & mask)
+        if mask == ANY and st.holds and not self._policy.seed_params and self._fails(value):
+            return (NEG, ZERO | POS)
+        return (mask,)
+
+    def _fails(self, value: Value) -> bool:
+        """``return f(x)`` in a function that returns 0 or an error: the call may fail."""
+        return self._values.nodes[value][0] == "s" and self._function.return_type.split()[-1:] == ["int"]
+
+    def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
+        holds = tuple(h for h in st.holds if not (h.owned and self._facts.mask(st, h.obj) == ZERO))
+        if any(h.cond >= 0 for h in holds):
+            holds = tuple(
+                h for h in holds
+                if h.cond < 0 or (mask if h.cond == value else self._facts.mask(st, h.cond)) & h.mask
+            )  # fmt: skip
+        key: tuple[object, ...] = (term.pos, mask, holds, st.vague)
+        facts: tuple[tuple[int, int], ...] = ()
+        memory: tuple[tuple[Value, Value], ...] = ()
+        if self._policy.seed_params:
+            facts, memory = tuple(st.facts.items()), tuple(st.mem.items())
+            key = (*key, value, returned, facts, memory)
+        if key not in self.exits:
+            text = render(term.value)
+            self.exits[key] = Exit(
+                term.pos, value, mask, holds, st.trail, text, st.vague, (), facts, returned, memory
+            )
