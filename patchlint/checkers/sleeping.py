@@ -155,7 +155,7 @@ def _sure(ctx: FunctionContext, event: Event, where: _Where) -> Confidence:
 
     What a callee's body was seen to take it may give back in ways that were not seen.
     """
-    if where.pos and where.by_body:
+    if where.by_body or (not where.pos and ctx.mode == "tree"):
         return "low"
     if event.kind == "given" or _by_body(ctx, event) or not where.pos:
         return "medium"
