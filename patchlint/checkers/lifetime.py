@@ -80,7 +80,7 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
     ended = _ended(report, event)
     if event.family == "freed":
         sure: Confidence = "medium" if passed else "high"
-        return lower(sure) if _by_body(ctx, event) else sure
+        return lower(sure, 2) if _by_body(ctx, event) else sure
     if ended is None or (passed and lock_promised(ctx, report)):
         return None
     if not ended.matched:
