@@ -44,6 +44,10 @@ def graded(
     alone = not evidence.contrast and not evidence.error
     if hold.owned and site.by != "given" and alone and (family.kind == "mem" or site.where or hold.stored):
         return "low"
+    if SHOWN in site.flags and site.where:
+        return "low"  # what its body does is known, and it is no taking
+    if site.by == "given" and family.name not in ctx.ruleset.models.table("handed").get("consumed", ()):
+        return "low"
     if SHOWN in site.flags:
         return min(sure, "medium", key=CONFIDENCES.index)
     return sure
