@@ -67,6 +67,8 @@ class Holds:
         fam = self.family(hold.family)
         if not fam.nests and fam.kind == "lock" and site.by != "loop":
             self._again(st, hold, site)
+        if site.where and fam.kind == "lock" and any(h.family == hold.family and h.obj == hold.obj for h in st.holds):
+            return  # a helper that let go of the lock and took it again, as far as its body tells
         self.log.sites.setdefault((site.pos, hold.family), site)
         same = [h for h in st.holds if h.site == hold.site and h.family == hold.family]
         if same and fam.kind == "pair" and not fam.nests and not hold.owned:
