@@ -240,11 +240,11 @@ class _Paths:
                 lacking[thing] = lacking.get(thing, 0) | (mask & ~present)
         for (family, place), yes in having.items():
             no = lacking[family, place]
-            if yes & no or not yes:
+            if not yes & ~no:
                 continue
             at = next(h.site for e in self.report.exits for h in (*e.holds, *e.returned) if h.family == family)
             context = known.context if (known := self.callees.family(family)) is not None else ""
-            when = ANY if not no else yes & ANY
+            when = ANY if not no else yes & ~no & ANY
             yield Effect("acquire", family, place, when, context=context, flags=_INFERRED, where=str(at))
 
     def _left(self, leaving: Exit) -> Iterator[tuple[tuple[str, Place], int]]:
@@ -273,8 +273,11 @@ class _Paths:
             left = self._seed(leaving, root[1])
             return Place("arg", root[1]) if left is not None and not left.stored else None
         for address, value in leaving.memory:
-            if value == hold.obj and keys[address][0] == "p":
-                return Place("arg", keys[address][1], deref=True)
+            key = keys[address]
+            if value == hold.obj and key[0] == "p":
+                return Place("arg", key[1], deref=True)
+            if value == hold.obj and key[0] == "f" and keys[key[1]][0] == "p":
+                return Place("arg", keys[key[1]][1], deref=True, path=key[2])
         return None
 
     def _address(self, value: int) -> Place | None:

@@ -140,7 +140,7 @@ def handed_back(report: PathReport, site: Site, family: Family) -> bool:
 
 def lone(ctx: FunctionContext, exit_: Exit) -> bool:
     """Nothing else that counts is left: a function that leaves several things on and undoes none has a counterpart."""
-    left = (ctx.callees.family(hold.family) for hold in exit_.holds)
+    left = (ctx.callees.family(hold.family) for hold in exit_.holds if not hold.owned)
     return sum(family is not None and family.sort in COUNTED for family in left) == 1
 
 

@@ -356,7 +356,7 @@ class Calls(MacroActs):
         subject = self._text(expr, effect.place)
         where = (effect.where or summary.where) if summary.origin == "body" else ""
         site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
-        stored = by in ("arg",) and self._already_stored(st, obj)
+        stored = (by == "arg" or (by == "out" and summary.origin == "body")) and self._already_stored(st, obj)
         self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored, 0, owned), site)
 
     def _born(self, st: State, obj: Value) -> bool:

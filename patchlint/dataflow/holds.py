@@ -202,13 +202,13 @@ class Holds:
         if index < 0:
             self._missing(st, effect, obj, pos, name, subject)
         else:
-            if effect.frees and effect.when == ANY and st.holds[index].obj == obj:
-                self._lose(st, obj)
             self._end(st, index, effect, result, pos, name)
+        if effect.frees and effect.when == ANY and self.family(effect.resource).kind == "mem":
+            self._lose(st, obj)
         self._after(st, effect, obj, result, pos)
 
     def _lose(self, st: State, memory: Value) -> None:
-        """``memory`` of this function's own is freed, with the pointers that only it holds."""
+        """``memory`` is freed, with the pointers that only it holds."""
         roots = self.values.root
         places: dict[Value, set[Value]] = {}
         for address, value in st.mem.items():
