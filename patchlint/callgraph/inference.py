@@ -266,8 +266,7 @@ class _Paths:
         """Where the caller finds a reference or memory that is now its own; None when it does not."""
         keys, roots = self.report.keys, self.report.roots
         if hold in leaving.returned:
-            # A counter inside of the result belongs to a type with calls of its own, known by another family.
-            return Place("result") if not hold.stored and hold.obj == leaving.value else None
+            return Place("result") if not hold.stored and roots[hold.obj] == leaving.value else None
         root = keys[roots[hold.obj]]
         if root[0] == "p" and not hold.stored:
             left = self._seed(leaving, root[1])
