@@ -33,6 +33,8 @@ def graded(
     evidence: Evidence, sure: Confidence,
 ) -> Confidence | None:  # fmt: skip
     """``sure``, lowered by what speaks for the code; None where the hold is kept by design."""
+    if site.by == "given" and hold.stored:
+        return None
     if _kept_by_result(ctx, exit_) or _of_nothing(site, path) or _goes_with_result(exit_, site, family):
         return None
     if site.call in ctx.ruleset.models.table("unpaired").get("starts", ()):
@@ -48,7 +50,8 @@ def graded(
         return "low"  # what its body does is known, and it is no taking
     if site.by == "given" and family.name not in ctx.ruleset.models.table("handed").get("consumed", ()):
         return "low"
-    if SHOWN in site.flags:
+    if SHOWN in site.flags or site.where or (hold.owned and site.by != "loop" and not evidence.error):
+        # Taken inside a callee, or kept with a result that is no failure: there may be an agreement about it.
         return min(sure, "medium", key=CONFIDENCES.index)
     return sure
 
