@@ -146,6 +146,8 @@ class Facts:
             return False
         kind = self.values.nodes[b][0]
         equal = st.facts.get(~a)
+        if kind == "n" and truth and self.mask(st, a) == ZERO:
+            return False  # ``if (err) ...; if (err == E_BUSY)``: who has asked for 0 means another by its name
         if kind in ("c", "neg", "n"):
             if equal is not None:
                 return (equal == b) == truth
