@@ -271,7 +271,7 @@ def _review_one(desk: Desk, file: SourceFile) -> FileReview:
     data = read_source(file)
     if isinstance(data, NotAnalysed):
         return FileReview((), (data,), 0, 0, {})
-    view = Views(desk.tree, desk.ruleset.models.names()).view(file.name, data)
+    view = Views(desk.tree, desk.ruleset.models).view(file.name, data)
     return review_file(view, desk.ruleset, desk.surroundings())
 
 

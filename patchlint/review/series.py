@@ -36,7 +36,7 @@ def review_series(
 
     Faults of the base that the series removes are among them only when it is ``thorough``, which takes twice as long.
     """
-    views = Views(reader, ruleset.models.names())
+    views = Views(reader, ruleset.models)
     examiner = Examiner(ruleset, knowledge)
     timeline = stages(series, reader, views)
     verdicts = FunctionHistory(examiner, knowledge, reader, views, thorough).run(timeline)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -12,12 +12,15 @@ from typing import Final, TypeAlias
 
 from patchlint.callgraph import FileScan
 from patchlint.model import FileImage, Patch, Series
+from patchlint.ruleset import Models
 from patchlint.source import AppliedPatch, TreeReader, apply_series
 from patchlint.syntax import Define, Unit, defines_in, parse
 
 SOURCE_SUFFIXES = (".c", ".h")
 
 _OWN_HEADER: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_JUMPS: Final = frozenset(("return", "goto", "break", "continue"))
 _MAX_HEADERS: Final = 12
 _MAX_HEADER: Final = 400_000
 """Bytes of a header that is searched for macros: generated register lists are longer and define no control flow."""
@@ -109,12 +112,13 @@ class Stage:
 class Views:
     """Views by path, content and fragments, so that a file that two patches see is parsed once.
 
-    ``reader`` finds the headers that files include as ``"name.h"``; ``keep`` are names never to be expanded.
+    ``reader`` finds the headers that files include as ``"name.h"``, ``models`` tells the names that mean something.
     """
 
-    def __init__(self, reader: TreeReader | None = None, keep: Collection[str] = ()) -> None:
+    def __init__(self, reader: TreeReader | None = None, models: Models | None = None) -> None:
         self._reader = reader
-        self._keep = frozenset(keep)
+        self._models = models
+        self._keep = frozenset(models.names()) if models is not None else frozenset()
         self._latest: dict[str, bytes] = {}
         self._defines: dict[bytes, tuple[Define, ...]] = {}
         self._known: dict[tuple[str, bytes, tuple[tuple[int, int, str], ...]], View] = {}
@@ -132,6 +136,21 @@ class Views:
             self._latest[path] = source
         return found
 
+    def _telling(self, defines: tuple[Define, ...]) -> tuple[Define, ...]:
+        """Those that leave, jump, take or give back, and those made of them: all others are as harmless as calls."""
+        words = {define.name: set(_WORD.findall(define.body)) for define in defines}
+        telling = {name for name, body in words.items() if body & _JUMPS or any(map(self._acts, body))}
+        grown = True
+        while grown:
+            more = {name for name, body in words.items() if name not in telling and body & telling}
+            telling |= more
+            grown = bool(more)
+        return tuple(define for define in defines if define.name in telling)
+
+    def _acts(self, word: str) -> bool:
+        summary = self._models.summary(word) if self._models is not None else None
+        return summary is not None and bool(summary.effects)
+
     def _macros(self, path: str, source: bytes) -> tuple[Define, ...]:
         """What the headers define that lie beside the file: as the series leaves them, else as the tree has them."""
         found: list[Define] = []
@@ -142,7 +161,7 @@ class Views:
                 header = self._reader.read(name)
             if header is not None and len(header) <= _MAX_HEADER:
                 if header not in self._defines:
-                    self._defines[header] = defines_in(header)
+                    self._defines[header] = self._telling(defines_in(header))
                 found.extend(self._defines[header])
         return tuple(found)
 
