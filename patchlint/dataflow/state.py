@@ -146,7 +146,7 @@ class Facts:
             return False
         kind = self.values.nodes[b][0]
         equal = st.facts.get(~a)
-        if kind == "n" and truth and self.mask(st, a) == ZERO:
+        if truth and any(self.values.nodes[x][0] == "n" and self.mask(st, y) == ZERO for x, y in ((a, b), (b, a))):
             return False  # ``if (err) ...; if (err == E_BUSY)``: who has asked for 0 means another by its name
         if kind in ("c", "neg", "n"):
             if equal is not None:
