@@ -94,10 +94,19 @@ def mail_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def review_c(text: str, path: str, ruleset: Ruleset) -> Review:
-    """A review of one C file without a tree, as ``patchlint file`` makes it."""
+    """A review of one C file without a tree, as ``patchlint file --min-confidence low`` makes it."""
     knowledge = TreeKnowledge(TreeIndex(), ruleset, frozenset({path}), None)
     review = join(path, "", [review_file(View(path, text.encode()), ruleset, knowledge)])
-    return choose_findings(review, Selection())
+    return choose_findings(review, Selection(min_confidence="low"))
+
+
+def spoken_of(expected: Expected, findings: Iterable[Finding]) -> list[Finding]:
+    """Findings that a whole-tree run shows by default, and of the doubtful ones those that the file wants.
+
+    A file as it stands has no earlier state to compare, so what rests on two moments is told at low confidence there.
+    """
+    wanted = {(want.rule, want.line) for want in expected.wants if want.sort == "want"}
+    return [one for one in findings if one.confidence != "low" or (one.rule, one.line) in wanted]
 
 
 TREE_CHECKERS = ("static_key", "dst")

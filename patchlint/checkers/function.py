@@ -20,6 +20,7 @@ _CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[Function
     pairing.check, lifetime.check, rcu.check, sleeping.check,
 )  # fmt: skip
 _CONFIRM_STATES: Final = 3000
+_TWO_MOMENTS: Final = frozenset(("double", "again", "mismatch", "plain-store", "plain-load", "plain-list"))
 
 _Place: TypeAlias = tuple[str, str, str, int, str]
 
@@ -41,6 +42,7 @@ def check_function(ctx: FunctionContext) -> CheckResult:
         if report.bound_hit:
             skipped.append(NotAnalysed(ctx.path, ctx.function.name, "too many paths", ctx.function.line))
         for fault in _confirmed(here, cfg, report, given):
+            fault = _without_before(fault) if ctx.mode == "tree" else fault
             found.setdefault(_place(fault), (fault, []))[1].append(variant.config)
     findings = [_finding(ctx, fault, configs) for fault, configs in found.values()]
     return CheckResult(tuple(f for f in findings if f is not None), tuple(skipped), states)
@@ -75,6 +77,16 @@ def _confirmed(
             yield again[key]
         elif exact.bound_hit:
             yield _less_sure(fault, 2 if ctx.mode == "tree" else 1)
+
+
+def _without_before(fault: FunctionFault) -> FunctionFault:
+    """A fault of a function as it stands: with no earlier state to compare it is never told as sure.
+
+    What rests on two moments of one object or on its list (dropped twice, walked plainly) is told least surely:
+    loops read the object anew, another lock may protect the list.
+    """
+    doubtful = fault.fault in _TWO_MOMENTS
+    return replace(fault, confidence="low" if doubtful or fault.confidence == "low" else "medium")
 
 
 def _less_sure(fault: FunctionFault, by: int) -> FunctionFault:
