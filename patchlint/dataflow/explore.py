@@ -35,7 +35,8 @@ from patchlint.dataflow.values import Value
 from patchlint.effects import POS, Effect, Place
 from patchlint.ir import Call, Decl, Evaluate, Expr, Function, Name
 
-_Item = tuple[int, int, State]
+_Item = tuple[int, int, int, State]
+"""Rank, number, block and state of what is still to be walked."""
 
 
 def explore(cfg: Cfg, function: Function, callees: Callees, policy: Policy = Policy()) -> PathReport:  # noqa: B008
@@ -85,12 +86,12 @@ class _Explorer:
         ) if log.undos else frozenset()  # fmt: skip
 
     def _run_precise(self) -> int:
-        """Depth first; states are one only when they know the same."""
+        """Fewest turns of loops first, then depth first; states are one only when they know the same."""
         seen: set[object] = set()
         joins = self.needs.joins
         states = 0
         while self.work and states < self.policy.max_states:
-            block, _, st = self.work.pop()
+            _, _, block, st = heappop(self.work)
             if block in joins:
                 self.pruner.prune(block, st)
                 key = (block, st.key())
@@ -107,7 +108,7 @@ class _Explorer:
         joins, returned = self.needs.joins, self.needs.returned
         states = 0
         while self.work and states < self.policy.max_states:
-            block, _, st = heappop(self.work)
+            block, _, _, st = heappop(self.work)
             if block in joins:
                 self.pruner.prune(block, st)
                 key = (block, property_key(st, self.facts, returned))
@@ -162,9 +163,10 @@ class _Explorer:
     def _go(self, target: int, st: State) -> None:
         self.count += 1
         if self.policy.precise:
-            self.work.append((target, self.count, st))
+            st.turns += target <= self.calls.log.block
+            heappush(self.work, (st.turns, -self.count, target, st))
         else:
-            heappush(self.work, (target, self.count, st))
+            heappush(self.work, (target, self.count, target, st))
 
     def _evaluate(self, st: State, op: Evaluate) -> None:
         self.machine.value(st, op.expr)

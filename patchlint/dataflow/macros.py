@@ -132,10 +132,11 @@ class MacroActs:
     _do_assert_not = _do_assert
 
     def _do_assert_held(self, st: State, expr: Call, macro: Macro) -> Value:
-        if macro.arg < 0:
-            self.log.asserted.add(macro.family)
-        elif macro.arg < len(expr.args):
-            self.log.asserted.add(render(expr.args[macro.arg]))
+        text = macro.family if macro.arg < 0 else render(expr.args[macro.arg]) if macro.arg < len(expr.args) else ""
+        sites = (self.log.sites.get((hold.site, hold.family)) for hold in st.holds)
+        if not any(site is not None and text in (site.family, site.subject) for site in sites):
+            # What the function itself took it may say too; only what it did not take is its caller's.
+            self.log.asserted.add(text)
         for arg in expr.args:
             if not isinstance(arg, Name):
                 self.machine.value(st, arg)

@@ -46,7 +46,7 @@ class Hold(NamedTuple):
 class State:
     """One path's knowledge. Mutable while a block is executed, copied where paths part."""
 
-    __slots__ = ("env", "facts", "holds", "mem", "tags", "trail", "vague")
+    __slots__ = ("env", "facts", "holds", "mem", "tags", "trail", "turns", "vague")
 
     def __init__(self) -> None:
         self.env: dict[str, Value] = {}
@@ -57,6 +57,8 @@ class State:
         self.tags: dict[Value, tuple[str, int]] = {}
         """Value -> (tag, place where it got it)."""
         self.trail: Trail | None = None
+        self.turns = 0
+        """Back edges taken: paths with fewer turns of loops are walked first."""
         self.vague = False
         """Part of the path could not be read: what is not held may still be."""
 
@@ -69,6 +71,7 @@ class State:
         other.holds = self.holds
         other.tags = self.tags.copy()
         other.trail = self.trail
+        other.turns = self.turns
         other.vague = self.vague
         return other
 
