@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from patchlint.checkers.context import FunctionContext
-from patchlint.dataflow import Mark, PathReport, Trail
+from patchlint.dataflow import Mark, Trail
 from patchlint.model import CONFIDENCES, Confidence, Finding, Step
 
 _MAX_STEPS = 14
@@ -118,8 +118,3 @@ def to_finding(ctx: FunctionContext, fault: FunctionFault) -> Finding | None:
         config=fault.config,
         key="|".join((rule.id, ctx.function.name, fault.subject, fault.fault, fault.detail)),
     )
-
-
-def name_of_release(report: PathReport, pos: int) -> str:
-    """Family of the release at ``pos``, "" when there was none."""
-    return next((r.family for r in report.releases if r.pos == pos), "")

@@ -272,7 +272,6 @@ def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]
         if family is None:
             continue
         path = marks(event.trail)
-        steps = [step(ctx, event.since, "")] if event.since else []
         subject = event.subject or event.name
         if event.kind == "released":
             word = "freed" if event.detail == "freed" else "dropped"

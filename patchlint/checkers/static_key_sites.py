@@ -11,7 +11,7 @@ from patchlint.checkers.conditions import ALWAYS, Condition
 from patchlint.checkers.standing import Stand, Standing, standing
 from patchlint.checkers.tree_view import Piece, TreeView, all_pieces
 from patchlint.ir import Call, Expr, Function, Index, Member, Name, Unary
-from patchlint.syntax import Head, Unit
+from patchlint.syntax import Unit
 
 Op = Literal["inc", "dec", "enable", "disable"]
 
@@ -186,8 +186,3 @@ def _macro_sites(piece: Piece, unit: Unit) -> Iterator[KeySite]:
 
 def _base_name(key: str) -> str:
     return key.removesuffix("[]").split(".")[0]
-
-
-def heads_by_name(unit: Unit) -> dict[str, Head]:
-    """Functions of a unit by name; of several with one name the last."""
-    return {head.name: head for head in unit.heads}

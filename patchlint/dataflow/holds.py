@@ -272,15 +272,15 @@ class Holds:
                 if tag == "rcu":
                     st.tags[value] = ("stale", pos)
 
-    def take(self, st: State, obj: Value, *, near: bool = False, result: Value = -1, mask: int = ANY) -> None:
-        """Holds on ``obj`` leave with a callee (``near``: also those on anything derived from the same root)."""
+    def take(self, st: State, obj: Value, *, result: Value = -1, mask: int = ANY) -> None:
+        """Holds on ``obj`` leave with a callee, owned ones on anything derived from the same root as well."""
         if not st.holds:
             return
         roots = self.values.root
         kept = []
         for hold in st.holds:
             hit = hold.obj == obj or (
-                roots[hold.obj] == roots[obj] and (near or hold.owned or self._inside(obj, hold.obj))
+                roots[hold.obj] == roots[obj] and (hold.owned or self._inside(obj, hold.obj))
             )
             if not hit or self.family(hold.family).kind == "rcu":
                 kept.append(hold)

@@ -81,5 +81,5 @@ class Leaving:
         if key not in self.exits:
             text = render(term.value)
             self.exits[key] = Exit(
-                term.pos, value, mask, holds, st.trail, text, st.vague, (), facts, returned, memory
+                term.pos, value, mask, holds, st.trail, text, st.vague, facts, returned, memory
             )

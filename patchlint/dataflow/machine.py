@@ -222,16 +222,13 @@ class Machine:
             old = self.value(st, target)
             right = self.value(st, expr.value)
             value = self.fresh(st, expr.pos, expr.op)
-            if expr.op == "|=" and self._same_error(st, old, right):
+            if expr.op == "|=" and right == 0:
                 value = old
         else:
             value = self.value(st, expr.value)
         self.target = self.target_text = ""
         self.store(st, target, value, expr.pos)
         return value
-
-    def _same_error(self, st: State, old: Value, right: Value) -> bool:
-        return right == 0 and old >= 0
 
     # memory ---------------------------------------------------------------
 

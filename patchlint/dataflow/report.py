@@ -58,7 +58,6 @@ class Exit(NamedTuple):
     text: str
     """Source text of the returned expression."""
     vague: bool
-    env: tuple[tuple[str, Value], ...] = ()
     facts: tuple[tuple[int, int], ...] = ()
     """With ``Policy.seed_params``: what is known of values (see ``State.facts``)."""
     returned: tuple[Hold, ...] = ()
