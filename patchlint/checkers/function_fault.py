@@ -27,6 +27,8 @@ class FunctionFault:
     detail: str
     """What tells two faults of one sort, kind and subject apart; survives unrelated edits."""
     config: tuple[str, ...] = ()
+    family: str = ""
+    """The family of what is at fault; "" where the fault is of none."""
 
 
 def step(ctx: FunctionContext, pos: int, what: str) -> Step:
@@ -100,7 +102,7 @@ def lower(confidence: Confidence, by: int = 1) -> Confidence:
 
 def to_finding(ctx: FunctionContext, fault: FunctionFault) -> Finding | None:
     """The finding that the rule for this fault makes of it; None when no rule speaks of it."""
-    rule = ctx.ruleset.speaking_of(fault.checker, fault.fault, fault.kind)
+    rule = ctx.ruleset.speaking_of(fault.checker, fault.fault, fault.kind, fault.family)
     if rule is None:
         return None
     return Finding(

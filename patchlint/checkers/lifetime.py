@@ -135,5 +135,6 @@ def _fault(ctx: FunctionContext, event: Event, family: Family, sure: Confidence)
     )
     message = f"'{subject}' is {use} after its {family.label} was {word}"
     return FunctionFault(
-        CHECKER, "use-after", family.kind, event.pos, subject, message, steps, sure, f"{family.name}|{event.name}"
+        CHECKER, "use-after", family.kind, event.pos, subject, message, steps, sure, f"{family.name}|{event.name}",
+        family=family.name,
     )

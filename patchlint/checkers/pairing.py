@@ -244,7 +244,8 @@ def _leak_fault(
     checker, fault = ("iterator", "early-exit") if site.by == "loop" else ("pairing", "leak")
     detail = "|".join((family.name, site.call, exit_.text, last_branch(path)))
     return FunctionFault(
-        checker, fault, family.kind, exit_.pos, subject, message, tuple(steps), confidence, detail
+        checker, fault, family.kind, exit_.pos, subject, message, tuple(steps), confidence, detail,
+        family=family.name,
     )
 
 
@@ -283,6 +284,7 @@ def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]
                 "pairing", "double", family.kind, event.pos, subject,
                 f"{family.label} '{subject}' is {word} twice on this path", tuple(steps),
                 "high" if event.detail == "freed" else "medium", f"{family.name}|{event.name}|{last_branch(path)}",
+                family=family.name,
             )  # fmt: skip
         elif event.kind == "underflow":
             yield from _underflow(ctx, report, event.pos, event, family, path)
@@ -305,7 +307,7 @@ def _underflow(
         yield FunctionFault(
             "pairing", "mismatch", family.kind, pos, opened.subject or opened.call,
             f"{held.label} opened by {opened.call}() is closed by {event.name}()", steps, "high",
-            f"{held.name}|{event.name}",
+            f"{held.name}|{event.name}", family=held.name,
         )  # fmt: skip
         return
     closed = [m for m in path if m.kind == "release" and m.text == event.name]
@@ -323,6 +325,7 @@ def _underflow(
             "pairing", "double", family.kind, pos, event.subject or event.name,
             f"{family.label} '{event.subject or event.name}' is released twice on this path", steps,
             "medium" if again else lower("medium"), f"{family.name}|{event.name}|{last_branch(path)}",
+            family=family.name,
         )  # fmt: skip
 
 

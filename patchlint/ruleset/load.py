@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from patchlint.model import PatchlintError
 from patchlint.ruleset.book import SECTIONS, Book, write_book
 from patchlint.ruleset.models import Models
 from patchlint.ruleset.rule import Rule, gather, plain_rule, read_rule, rule_from
 from patchlint.ruleset.source import RuleFile, read_tables, rows_of
 
-FORMAT = 2
+FORMAT = 3
 """Counts up whenever the kept form of a rule set changes its meaning."""
 
 
@@ -25,12 +26,20 @@ class Ruleset:
     models: Models
     digest: str
 
-    def speaking_of(self, checker: str, fault: str, kind: str = "") -> Rule | None:
-        """The rule that reports ``fault`` of ``checker`` (on a family of ``kind``); None where no rule wants it."""
-        for rule in self.rules.values():
-            if rule.checker == checker and fault in rule.faults and (not rule.kinds or kind in rule.kinds):
-                return rule
-        return None
+    def speaking_of(self, checker: str, fault: str, kind: str = "", family: str = "") -> Rule | None:
+        """The rule that reports ``fault`` of ``checker`` on ``family``, which is of ``kind``; None where none wants it.
+
+        A rule that names the family goes before one that speaks of the whole kind.
+        """
+        fitting = [
+            rule
+            for rule in self.rules.values()
+            if rule.checker == checker
+            and fault in rule.faults
+            and (not rule.kinds or kind in rule.kinds)
+            and (not rule.families or family in rule.families)
+        ]
+        return min(fitting, key=lambda rule: not rule.families, default=None)
 
 
 def digest_of(files: Iterable[RuleFile]) -> str:
@@ -53,7 +62,16 @@ def load(files: Sequence[RuleFile]) -> Ruleset:
     models = [(file, tables) for file, tables in read if _is_model(tables)]
     rules = gather((read_rule(file, tables), file.extra) for file, tables in read if not _is_model(tables))
     rows = (row for file, tables in models for row in rows_of(file, tables))
-    return Ruleset(MappingProxyType(rules), Models(write_book(rows)), digest_of(files))
+    book = write_book(rows)
+    _check_families(rules, book)
+    return Ruleset(MappingProxyType(rules), Models(book), digest_of(files))
+
+
+def _check_families(rules: Mapping[str, Rule], book: Book) -> None:
+    for rule in rules.values():
+        for name in rule.families:
+            if name not in book["family"]:
+                raise PatchlintError(f"{rule.file}:1: families: no model file has a family '{name}'")
 
 
 def _is_model(tables: Mapping[str, object]) -> bool:

@@ -20,8 +20,8 @@ CHECKERS = ("pairing", "rcu", "context", "iterator", "static_key", "dst", "serie
 class Rule:
     """One rule. ``checker`` finds its faults; ``faults`` are the checker's words for what this rule speaks of.
 
-    ``kinds`` narrows it to families of these kinds (() for any).  ``severity`` and ``confidence`` are the most that
-    a finding of it gets; the checker lowers them where its evidence is weaker.
+    ``kinds`` narrows it to families of these kinds, ``families`` to these themselves (() for any).  ``severity`` and
+    ``confidence`` are the most that a finding of it gets; the checker lowers them where its evidence is weaker.
     """
 
     id: str
@@ -36,6 +36,7 @@ class Rule:
     confidence: Confidence
     since: str
     kinds: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     references: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
@@ -46,7 +47,7 @@ class Rule:
 _ID = re.compile(r"[A-Z]{3,5}[0-9]{3}")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _TEXTS = ("id", "name", "summary", "why", "bad", "good", "checker", "severity", "confidence", "since")
-_LISTS = ("faults", "kinds", "references", "limits")
+_LISTS = ("faults", "kinds", "families", "references", "limits")
 _KEYS = (*_TEXTS, *_LISTS, "parameters")
 
 

@@ -273,6 +273,22 @@ def test_rule_is_found_by_what_it_speaks_of() -> None:
     assert ruleset.speaking_of("rcu", "leak", "ref") is None
 
 
+def test_rule_for_a_family_goes_before_the_one_for_its_kind() -> None:
+    narrow = RULE.replace('"LMP001"', '"LMP002"').replace('kinds = ["ref"]', 'kinds = ["ref"]\nfamilies = ["lamp"]')
+    lamps = RuleFile("rules/models/lamp.toml", FAMILY.encode())
+    ruleset = load([lamps, rule_file(RULE), rule_file(narrow, "rules/lmp/LMP002.toml")])
+    told = {name: ruleset.speaking_of("pairing", "leak", "ref", name) for name in ("lamp", "door", "")}
+    assert {name: rule and rule.id for name, rule in told.items()} == {"lamp": "LMP002", "door": "LMP001", "": "LMP001"}
+    kept = restore(keep(ruleset), ruleset.digest)
+    assert kept is not None
+    assert kept.rules["LMP002"].families == ("lamp",)
+
+
+def test_rule_for_a_family_that_nobody_models() -> None:
+    narrow = RULE.replace('kinds = ["ref"]', 'families = ["lamp"]')
+    assert complaint(rule_file(narrow)) == "rules/lmp/LMP001.toml:1: families: no model file has a family 'lamp'"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [

@@ -24,7 +24,7 @@ USES = uses_by_family()
 
 
 def wanted_of(name: str, use: Use) -> set[tuple[str, str]]:
-    rules = [RULES.speaking_of("pairing", "leak", family.kind) for family in use.families]
+    rules = [RULES.speaking_of("pairing", "leak", family.kind, family.name) for family in use.families]
     return {(f"bad_{name}", rule.id) for rule in rules if rule is not None}
 
 
