@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from patchlint.cfg import walk
 from patchlint.checkers.canonical import strip, tail
 from patchlint.checkers.conditions import common
 from patchlint.checkers.dst_flow import Judge, first_end, names_object
+from patchlint.checkers.dst_words import DstWords
 from patchlint.checkers.held import held_at
 from patchlint.checkers.standing import Stand, Standing
 from patchlint.checkers.tree_fault import TreeFault
@@ -18,37 +18,25 @@ from patchlint.ir import Call, Expr, Member, Name
 from patchlint.model import Confidence, Step
 from patchlint.ruleset import Models
 
-_SETS: Final = frozenset(("skb_dst_set", "sk_dst_set", "__sk_dst_set"))
-_BORROWED: Final = frozenset(("__sk_dst_get", "__sk_dst_check", "skb_dst", "skb_rtable", "__in6_dev_get"))
-_HOLDS: Final = frozenset(
-    ("dst_hold", "dst_hold_safe", "dst_clone", "dst_hold_and_use", "atomic_inc_not_zero", "atomic_inc",
-     "dst_hold_noref", "rcuref_get", "skb_dst_force", "dst_use_noref")
-)  # fmt: skip
-_DROPS: Final = frozenset(
-    ("skb_dst_drop", "skb_orphan", "skb_scrub_packet", "dst_release", "kfree_skb", "consume_skb", "skb_steal_dst",
-     "skb_release_head_state", "__skb_dst_copy", "skb_dst_copy", "skb_dst_set_noref")
-)  # fmt: skip
-_ACCESSORS: Final = ("skb_dst", "ip_hdr", "ipv6_hdr", "skb_network", "skb_transport", "skb_mac")
 
-
-def borrowed(piece: Piece, placed: Standing) -> Iterator[TreeFault]:
+def borrowed(piece: Piece, placed: Standing, words: DstWords) -> Iterator[TreeFault]:
     """A route that somebody else holds is given to an skb or a socket, which will release it."""
-    held = {name for stand in placed.stands if stand.call.name in _HOLDS for name in _names_in(stand.call)}
+    held = {name for stand in placed.stands if stand.call.name in words.holds for name in _names_in(stand.call)}
     for stand in placed.stands:
         call = stand.call
-        if call.name not in _SETS or len(call.args) != 2:
+        if call.name not in words.attaches or len(call.args) != 2:
             continue
         route = strip(call.args[1])
-        source = _borrowed_from(route, placed)
+        source = _borrowed_from(route, placed, words)
         if source and isinstance(route, Name) and route.id not in held:
             line = piece.file_line(call.pos)
             message = f"{call.name}() is given {route.id}, which {source} only lends: no reference was taken"
             yield _fault(piece, placed, stand, "medium", message, route.id, (Step(piece.path, line, message),))
 
 
-def noref_outside(piece: Piece, placed: Standing, models: Models) -> Iterator[TreeFault]:
+def noref_outside(piece: Piece, placed: Standing, words: DstWords, models: Models) -> Iterator[TreeFault]:
     """``skb_dst_set_noref`` after the function has closed the RCU section that it loaded the route in."""
-    sets = [stand for stand in placed.stands if stand.call.name == "skb_dst_set_noref"]
+    sets = [stand for stand in placed.stands if stand.call.name in words.attaches_noref]
     closes = [stand for stand in placed.stands if stand.call.name.startswith("rcu_read_unlock")]
     if not sets or not closes:
         return
@@ -57,10 +45,10 @@ def noref_outside(piece: Piece, placed: Standing, models: Models) -> Iterator[Tr
         if any(hold.context == "rcu" for hold in holds.get(stand.call, frozenset())):
             continue
         for close in closes:
-            end, what = first_end(placed, close.call, _until(stand.call))
+            end, what = first_end(placed, close.call, _until(stand.call, words))
             if what == "set" and end is stand.call:
                 lines = piece.file_line(close.call.pos), piece.file_line(stand.call.pos)
-                message = "skb_dst_set_noref() outside the RCU section: the route may be gone before the skb is"
+                message = f"{stand.call.name}() outside the RCU section: the route may be gone before the skb is"
                 trace = (
                     Step(piece.path, lines[0], f"{close.call.name}() ends the section"),
                     Step(piece.path, lines[1], "route attached without a reference"),
@@ -69,7 +57,7 @@ def noref_outside(piece: Piece, placed: Standing, models: Models) -> Iterator[Tr
                 break
 
 
-def overwritten(piece: Piece, placed: Standing) -> Iterator[TreeFault]:
+def overwritten(piece: Piece, placed: Standing, words: DstWords) -> Iterator[TreeFault]:
     """An skb that has a route gets another one: the first is leaked."""
     for stand in placed.stands:
         if stand.call.name != "skb_dst_set" or len(stand.call.args) != 2:
@@ -77,7 +65,7 @@ def overwritten(piece: Piece, placed: Standing) -> Iterator[TreeFault]:
         skb = strip(stand.call.args[0])
         if not isinstance(skb, Name) or _is_null(stand.call.args[1]):
             continue
-        first = _earlier(placed, stand, skb.id)
+        first = _earlier(placed, stand, skb.id, words)
         if first is not None:
             lines = piece.file_line(first.pos), piece.file_line(stand.call.pos)
             message = f"skb_dst_set() overwrites the route that {skb.id} holds already; skb_dst_drop() it before"
@@ -88,14 +76,14 @@ def overwritten(piece: Piece, placed: Standing) -> Iterator[TreeFault]:
             yield _fault(piece, placed, stand, "medium", message, skb.id, trace)
 
 
-def _earlier(placed: Standing, stand: Stand, skb: str) -> Call | None:
+def _earlier(placed: Standing, stand: Stand, skb: str, words: DstWords) -> Call | None:
     """The call before ``stand`` that shows a counted route on the skb: an earlier set, or a test that it has one."""
     for other in placed.stands:
         call = other.call
         if call is stand.call or not call.args or not names_object(call.args[0], skb):
             continue
         if call.name == "skb_dst_set" and not _is_null(call.args[1]):
-            end, what = first_end(placed, call, _until(stand.call, skb))
+            end, what = first_end(placed, call, _until(stand.call, words, skb))
             if what == "set" and end is stand.call:
                 return call
         if call.name == "skb_valid_dst" and _known(stand, "skb_valid_dst"):
@@ -107,32 +95,28 @@ def _known(stand: Stand, test: str) -> bool:
     return any(lit.atom.startswith(test) and lit.holds for lit in common(stand.condition))
 
 
-def _until(target: Call, skb: str = "") -> Judge:
+def _until(target: Call, words: DstWords, skb: str = "") -> Judge:
     def judge(call: Call) -> str:
         if call is target:
             return "set"
         if call.name.startswith("rcu_read_lock"):
             return "settled" if not skb else ""
         if skb and any(names_object(arg, skb) for arg in call.args):
-            return "settled" if call.name in _DROPS or _may_consume(call) else ""
+            # anything but a look at it may take the skb away or change its route
+            return "settled" if call.name in words.drops or not call.name.startswith(words.looks) else ""
         return ""
 
     return judge
 
 
-def _may_consume(call: Call) -> bool:
-    """Anything but a header accessor may take the skb away or change its route."""
-    return not call.name.startswith(_ACCESSORS)
-
-
-def _borrowed_from(route: Expr, placed: Standing) -> str:
+def _borrowed_from(route: Expr, placed: Standing, words: DstWords) -> str:
     """What lends the route; "" when it is, or may be, held."""
     if not isinstance(route, Name) or route.id not in placed.names.single:
         return ""
     source = strip(placed.names.single[route.id][0])
-    if isinstance(source, Call) and source.name in _BORROWED:
+    if isinstance(source, Call) and source.name in words.lends:
         return f"{source.name}()"
-    if isinstance(source, Member) and source.field in ("sk_rx_dst", "sk_dst_cache"):
+    if isinstance(source, Member) and source.field in words.lending_fields:
         return source.field
     return ""
 

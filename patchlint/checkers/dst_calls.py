@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from patchlint.checkers.canonical import Names, strip, tail
 from patchlint.checkers.conditions import Condition, common
+from patchlint.checkers.dst_words import DstWords
 from patchlint.checkers.standing import Stand, Standing
 from patchlint.ir import Call, Decl, Expr, Function, Index, Member, Name, Num, Unary
 
@@ -15,20 +16,6 @@ Family = Literal["v4", "v6", "any"]
 
 SOCKET_CACHE: Final = ".sk_dst_cache"
 """The cache that sk_dst_check and __sk_dst_check look at."""
-
-_CHECKS: Final = {
-    # name: (argument with the route, -1 for the socket's cache; argument with the cookie)
-    "dst_check": (0, 1),
-    "sk_dst_check": (-1, 1),
-    "__sk_dst_check": (-1, 1),
-    "__inet6_csk_dst_check": (-1, 1),
-    "ip6_dst_check": (0, 1),
-    "ipv4_dst_check": (0, 1),
-}
-"""Functions that say whether a cached route still stands."""
-
-HELD_RESULT: Final = frozenset(("sk_dst_check",))
-"""Checks whose result is a reference of the caller's."""
 
 _V6: Final = re.compile(r"(?:^|_)(?:in6|rt6|udpv6|tcpv6|icmpv6)(?=_|\d|$)|v6_|ip6_|[a-z]6(?=_|$)")
 _V4: Final = re.compile(r"(?:^|_)(?:v4|ip4|ipv4|inet4|udp4|tcp4|rt4)(?=_|$)|v4_")
@@ -46,30 +33,37 @@ class Check(NamedTuple):
     cookie: Expr
 
 
-def checks(placed: Standing) -> Iterator[Check]:
+def checks(placed: Standing, words: DstWords) -> Iterator[Check]:
     """All checks of cached routes in a function, direct, through ``ops->check`` and through indirect-call macros."""
     for stand in placed.stands:
-        found = check_of(stand)
+        found = check_of(stand, words)
         if found is not None:
             yield found
 
 
-def check_of(stand: Stand) -> Check | None:
+def check_of(stand: Stand, words: DstWords) -> Check | None:
     """The check that a call is; None for other calls."""
     call = stand.call
-    if call.name in _CHECKS:
-        route, cookie = _CHECKS[call.name]
-        if len(call.args) > cookie:
-            return Check(stand, call.name, call.args[route] if route >= 0 else None, call.args[cookie])
+    if len(call.args) > 1 and call.name in words.route_checks:
+        return Check(stand, call.name, call.args[0], call.args[1])
+    if len(call.args) > 1 and call.name in words.socket_checks:
+        return Check(stand, call.name, None, call.args[1])
     if not call.name and isinstance(call.func, Member) and call.func.field == "check" and len(call.args) == 2:
         inner = strip(call.func.base)
         if isinstance(inner, Member) and inner.field == "ops":
             return Check(stand, "ops->check", call.args[0], call.args[1])
-    if call.name.startswith("INDIRECT_CALL_") and len(call.args) >= 4:
-        names = {arg.id for arg in call.args if isinstance(arg, Name)}
-        if names & {"ip6_dst_check", "ipv4_dst_check"}:
-            return Check(stand, "ops->check", call.args[-2], call.args[-1])
+    if _is_indirect(call, words):
+        return Check(stand, "ops->check", call.args[-2], call.args[-1])
     return None
+
+
+def _is_indirect(call: Call, words: DstWords) -> bool:
+    """``INDIRECT_CALL_n(pointer, likely targets, route, cookie)``."""
+    return (
+        call.name.startswith("INDIRECT_CALL_")
+        and len(call.args) >= 4
+        and any(isinstance(arg, Name) and arg.id in words.route_checks for arg in call.args)
+    )
 
 
 def is_zero(cookie: Expr) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from patchlint.checkers.dst_calls import SOCKET_CACHE, checks, family_of, field_of, is_zero
+from patchlint.checkers.dst_words import DstWords
 from patchlint.checkers.standing import Standing, Store, standing
 from patchlint.checkers.static_key_pairs import is_nothing
 from patchlint.checkers.tree_change import Changed, added_calls, text_of
@@ -22,9 +23,9 @@ _CHECK_WORD: Final = re.compile(rb"dst_check|ops->check")
 _TOO_COMMON: Final = frozenset((".dst", ".cookie", ".rt", ".cache"))
 
 
-def zero_cookies(piece: Piece, head: Head, placed: Standing) -> Iterator[TreeFault]:
+def zero_cookies(piece: Piece, head: Head, placed: Standing, words: DstWords) -> Iterator[TreeFault]:
     """Checks with a constant 0 on a route that may be IPv6."""
-    for check in checks(placed):
+    for check in checks(placed, words):
         if not is_zero(check.cookie):
             continue
         call = check.stand.call
@@ -53,11 +54,13 @@ def zero_parameter(piece: Piece, head: Head) -> Iterator[TreeFault]:
         )  # fmt: skip
 
 
-def unstored_cookies(view: TreeView, piece: Piece, head: Head, placed: Standing) -> Iterator[TreeFault]:
+def unstored_cookies(
+    view: TreeView, piece: Piece, head: Head, placed: Standing, words: DstWords
+) -> Iterator[TreeFault]:
     """A cookie that a check reads and that no code stores."""
     if not view.whole:
         return
-    for check in checks(placed):
+    for check in checks(placed, words):
         field = field_of(check.cookie, placed.names)
         if "cookie" not in field or field in _TOO_COMMON:
             continue
@@ -71,14 +74,16 @@ def unstored_cookies(view: TreeView, piece: Piece, head: Head, placed: Standing)
             )  # fmt: skip
 
 
-def cached_without_cookie(view: TreeView, piece: Piece, head: Head, placed: Standing) -> Iterator[TreeFault]:
+def cached_without_cookie(
+    view: TreeView, piece: Piece, head: Head, placed: Standing, words: DstWords
+) -> Iterator[TreeFault]:
     """A route cached in a field whose checks compare a cookie, with no cookie stored beside it."""
     for store in placed.stores:
         if store.op != "=" or is_nothing(store.value) or store.place in _TOO_COMMON or "dst" not in store.place:
             continue
         if "cookie" in store.place or family_of(placed.function, piece.path, store.condition, None, placed) != "v6":
             continue
-        pair = cookie_for(view, store.place)
+        pair = cookie_for(view, store.place, words)
         if pair is None or _stored_beside(view, piece, placed, pair[0]):
             continue
         cookie, where = pair
@@ -90,7 +95,9 @@ def cached_without_cookie(view: TreeView, piece: Piece, head: Head, placed: Stan
         )  # fmt: skip
 
 
-def lost_cookies(view: TreeView, change: Changed, before: Standing, after: Standing) -> Iterator[TreeFault]:
+def lost_cookies(
+    view: TreeView, change: Changed, before: Standing, after: Standing, words: DstWords
+) -> Iterator[TreeFault]:
     """A function stored a cookie beside the route it caches and stores it no more."""
     if change.after is None:
         return
@@ -99,7 +106,7 @@ def lost_cookies(view: TreeView, change: Changed, before: Standing, after: Stand
     for place, store in was.items():
         if place in now or _someone_stores(view, change, place):
             continue
-        readers = _readers(view, place)
+        readers = _readers(view, place, words)
         if not readers and not _is_cookie_value(store):
             continue
         line = next(change.after.file_line(h.start) for h in change.after.unit.heads if h.name == change.name)
@@ -110,7 +117,7 @@ def lost_cookies(view: TreeView, change: Changed, before: Standing, after: Stand
         )
 
 
-def cookie_for(view: TreeView, cache: str) -> tuple[str, Step] | None:
+def cookie_for(view: TreeView, cache: str, words: DstWords) -> tuple[str, Step] | None:
     """The cookie field that checks of the routes cached in ``cache`` compare, and where one does."""
     for piece in all_pieces(view, view.files_with(_last(cache))):
         for head in piece.unit.heads:
@@ -119,7 +126,7 @@ def cookie_for(view: TreeView, cache: str) -> tuple[str, Step] | None:
             if cache != SOCKET_CACHE and _last(cache).encode() not in piece.unit.source[head.start : head.end]:
                 continue
             for placed in _variants(piece, head):
-                for check in checks(placed):
+                for check in checks(placed, words):
                     source = SOCKET_CACHE if check.route is None else field_of(check.route, placed.names)
                     cookie = field_of(check.cookie, placed.names)
                     if source == cache and "cookie" in cookie:
@@ -170,7 +177,7 @@ def _is_cookie_value(store: Store) -> bool:
     return name.endswith("get_cookie")
 
 
-def _readers(view: TreeView, place: str) -> tuple[Step, ...]:
+def _readers(view: TreeView, place: str, words: DstWords) -> tuple[Step, ...]:
     """Checks that compare the cookie."""
     found = []
     for piece in all_pieces(view, view.files_with(_last(place))):
@@ -178,7 +185,7 @@ def _readers(view: TreeView, place: str) -> tuple[Step, ...]:
             text = text_of(piece, head.name)
             if _last(place).encode() in text and _CHECK_WORD.search(text):
                 for placed in _variants(piece, head):
-                    for check in checks(placed):
+                    for check in checks(placed, words):
                         if field_of(check.cookie, placed.names) == place:
                             line = piece.file_line(check.stand.call.pos)
                             found.append(Step(piece.path, line, f"{head.name} compares {place}"))

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from patchlint.cfg import walk
 from patchlint.checkers.canonical import Names, atom, strip
 from patchlint.checkers.conditions import Condition, common
-from patchlint.checkers.dst_calls import HELD_RESULT, Check, checks
+from patchlint.checkers.dst_calls import Check, checks
+from patchlint.checkers.dst_words import DstWords
 from patchlint.checkers.standing import Stand, Standing, reachable
 from patchlint.checkers.tree_fault import TreeFault
 from patchlint.checkers.tree_view import Piece
 from patchlint.ir import Expr, Name
 from patchlint.model import Confidence, Step
 
-_USES: Final = frozenset(
-    ("skb_dst_set", "skb_dst_set_noref", "dst_hold", "dst_clone", "dst_hold_safe", "dst_output", "dst_input", "dst_mtu",
-     "sk_dst_set", "__sk_dst_set", "dst_neigh_lookup", "dst_confirm", "sk_setup_caps", "ip6_dst_store")
-)  # fmt: skip
-"""Calls that take a route to be good."""
 
-
-def ignored_checks(piece: Piece, placed: Standing) -> Iterator[TreeFault]:
+def ignored_checks(piece: Piece, placed: Standing, words: DstWords) -> Iterator[TreeFault]:
     """Checks whose result nobody looks at."""
-    for check in checks(placed):
+    for check in checks(placed, words):
         call = check.stand.call
-        silent = check.stand.unused and (check.route is not None or check.name in HELD_RESULT)
+        silent = check.stand.unused and (check.route is not None or check.name in words.held_checks)
         if silent:
             line = piece.file_line(call.pos)
-            held = " and the reference that it gives" if check.name in HELD_RESULT else ""
+            held = " and the reference that it gives" if check.name in words.held_checks else ""
             message = f"result of {check.name}(){held} is ignored: a route that no longer stands stays in use"
             yield _fault(piece, placed, check, line, "high", message, (Step(piece.path, line, "result thrown away"),))
 
 
-def stale_uses(piece: Piece, placed: Standing) -> Iterator[TreeFault]:
+def stale_uses(piece: Piece, placed: Standing, words: DstWords) -> Iterator[TreeFault]:
     """The pointer that was asked about is used where the check has said no, or nobody has looked at the answer."""
-    for check in checks(placed):
+    for check in checks(placed, words):
         route = strip(check.route) if check.route is not None else None
         if not isinstance(route, Name) or check.stand.unused:
             continue
@@ -44,13 +38,13 @@ def stale_uses(piece: Piece, placed: Standing) -> Iterator[TreeFault]:
         if isinstance(target, Name) and target.id == route.id:
             continue
         for use in placed.stands:
-            if _uses(use, route.id) and _stale(check, use, route.id, placed):
+            if _uses(use, route.id, words) and _stale(check, use, route.id, placed):
                 yield _stale_fault(piece, placed, check, use, route.id)
                 break
 
 
-def _uses(use: Stand, name: str) -> bool:
-    return use.call.name in _USES and any(_is_pointer(arg, name) for arg in use.call.args)
+def _uses(use: Stand, name: str, words: DstWords) -> bool:
+    return use.call.name in words.uses and any(_is_pointer(arg, name) for arg in use.call.args)
 
 
 def _is_pointer(arg: Expr, name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 from patchlint.checkers.canonical import strip
 from patchlint.checkers.dst_flow import Judge, first_end, names_object
+from patchlint.checkers.dst_words import DstWords
 from patchlint.checkers.held import held_at
 from patchlint.checkers.standing import Stand, Standing
 from patchlint.checkers.tree_fault import TreeFault
@@ -18,15 +19,6 @@ from patchlint.model import Step
 from patchlint.ruleset import Models
 from patchlint.syntax import Head
 
-_QUEUES: Final = frozenset(
-    ("skb_queue_tail", "__skb_queue_tail", "skb_queue_head", "__skb_queue_head", "__skb_queue_before",
-     "__skb_queue_after", "skb_append")
-)  # fmt: skip
-_LOOKS: Final = re.compile(
-    r"(?:skb|__skb)_(?:dst|network|transport|mac|headroom|headlen|tailroom|push|pull|put|reset|set|is|get|shared|cloned)"
-    r"|(?:ip|ipv6|udp|tcp|icmp|eth)_?hdr|IPCB|IP6CB|TCP_SKB_CB|pskb_may_pull|ip6?_hdr"
-)
-_GONE: Final = re.compile(r"(?:dev_)?(?:kfree|consume)_skb|skb_dst_drop|skb_orphan|napi_consume_skb")
 _ENDS: Final = "the RCU section ends"
 _SECTION_ENDS: Final = frozenset(("rcu_read_unlock", "rcu_read_unlock_bh"))
 
@@ -41,13 +33,8 @@ class NorefPair:
     where: tuple[Step, ...] = field(default=())
 
 
-KNOWN: Final = (
-    NorefPair("skb_dst_set_noref", frozenset(("skb_dst_force", "skb_dst_drop", "skb_dst_set", "skb_orphan")), "route"),
-)
-
-
-def pairs_of(pieces: Iterable[Piece]) -> tuple[NorefPair, ...]:
-    """The known pair, and those of helpers that the pieces define: ``x_set_noref_y`` with ``x_clear_noref_y``."""
+def pairs_of(pieces: Iterable[Piece], words: DstWords) -> tuple[NorefPair, ...]:
+    """The pairs of the models, and those of helpers that the pieces define (``x_set_noref_y``, ``x_clear_noref_y``)."""
     heads = [(piece, head) for piece in pieces for head in piece.unit.heads if "noref" in head.name]
     found = []
     for piece, head in heads:
@@ -56,15 +43,16 @@ def pairs_of(pieces: Iterable[Piece]) -> tuple[NorefPair, ...]:
             continue
         stem = _stem(head.name)
         settlers = frozenset(h.name for _, h in heads if h.name != head.name and _stem(h.name) == stem)
-        if settlers and head.name != "skb_dst_set_noref":
+        if settlers and head.name not in words.attaches_noref:
             where = (Step(piece.path, piece.file_line(head.start), f"{head.name} takes no reference"),)
             what = "socket" if re.search(r"_sk(?:_|$)|sock", head.name) else "object"
             found.append(NorefPair(head.name, settlers | {"skb_orphan"}, what, where))
-    return (*KNOWN, *found)
+    known = (NorefPair(name, words.settles, "route") for name in sorted(words.attaches_noref))
+    return (*known, *found)
 
 
 def outliving(
-    piece: Piece, head: Head, placed: Standing, pairs: tuple[NorefPair, ...], models: Models
+    piece: Piece, head: Head, placed: Standing, pairs: tuple[NorefPair, ...], words: DstWords, models: Models
 ) -> Iterator[TreeFault]:
     """Noref objects still on the skb where the section of this function ends, or where the skb is queued."""
     calls = frozenset(stand.call for stand in placed.stands)
@@ -78,14 +66,14 @@ def outliving(
             if not isinstance(skb, Name):
                 continue
             inside = any(hold.context == "rcu" for hold in holds.get(stand.call, frozenset()))
-            end, what = first_end(placed, stand.call, _judge(pair, skb.id, inside))
+            end, what = first_end(placed, stand.call, _judge(pair, words, skb.id, inside))
             if end is not None and what == _ENDS:
-                end, what = first_end(placed, end, _afterwards(skb.id))
+                end, what = first_end(placed, end, _afterwards(words, skb.id))
             if end is not None:
                 yield _fault(piece, placed, pair, stand, end, what, skb.id)
 
 
-def _judge(pair: NorefPair, skb: str, inside: bool) -> Judge:
+def _judge(pair: NorefPair, words: DstWords, skb: str, inside: bool) -> Judge:
     """Without a section of its own a function leaves the end of the section to its caller."""
 
     def judge(call: Call) -> str:
@@ -95,24 +83,24 @@ def _judge(pair: NorefPair, skb: str, inside: bool) -> Judge:
             return ""
         if call.name in pair.settlers:
             return "settled"
-        if call.name in _QUEUES:
+        if call.name in words.queues:
             return "it is queued"
-        return "" if _LOOKS.match(call.name) or call.name == pair.setter else "settled"
+        return "" if call.name.startswith(words.looks) or call.name == pair.setter else "settled"
 
     return judge
 
 
-def _afterwards(skb: str) -> Judge:
+def _afterwards(words: DstWords, skb: str) -> Judge:
     """After the section any use of the skb but its end is one too many."""
 
     def judge(call: Call) -> str:
         if not any(names_object(arg, skb) for arg in call.args):
             return ""
-        if _GONE.match(call.name):
+        if call.name.startswith(words.ends):
             return "settled"
-        if call.name in _QUEUES:
+        if call.name in words.queues:
             return "it is queued after the RCU section"
-        return "" if _LOOKS.match(call.name) else "it is used after the RCU section"
+        return "" if call.name.startswith(words.looks) else "it is used after the RCU section"
 
     return judge
 
