@@ -388,9 +388,9 @@ class Variant:
     body: Compound
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A function definition (or the part of it that a hunk shows)."""
+    """A function definition (or the part of it that a hunk shows). Two are equal only when they are one object."""
 
     name: str
     file: str

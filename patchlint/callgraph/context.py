@@ -26,6 +26,7 @@ _KINDS = ("lock", "rcu")
 
 _Depths = dict[str, int]
 """Family to the number of times it is held on every path."""
+_OPENS = re.compile(rb"\s*+\(")
 _EXPORTED = re.compile(rb"EXPORT_\w*SYMBOL\w*\(\s*$")
 
 
@@ -83,11 +84,11 @@ class Contexts:
         scan = index.scan(file)
         static = scan is not None and file.endswith(".c") and all(one.static for one in scan.defined(function))
         paths = (file,) if static else index.files_with(token(function))
-        pattern = re.compile(rb"\b" + re.escape(function.encode()) + rb"\b(?!\s*\()")
         return any(
-            not _EXPORTED.search(one.code, max(0, match.start() - 60), match.start())
+            not _OPENS.match(one.code, at + len(function.encode()))
+            and not _EXPORTED.search(one.code, max(0, at - 60), at)
             for one in index.scanned(paths)
-            for match in pattern.finditer(one.code)
+            for at in one.mentions(function)
         )
 
 
@@ -159,7 +160,7 @@ def _scope(op: Op, depths: _Depths, callees: Callees) -> None:
 
 def _calls(expr: Expr, depths: _Depths, callees: Callees) -> Iterator[Call]:
     # Inner calls are made first.
-    for node in reversed(list(walk(expr))):
+    for node in reversed(walk(expr)):
         if not isinstance(node, Call):
             continue
         yield node

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from patchlint.lines import LineTable
 
 _BLANK = bytes(c if c == 10 else 32 for c in range(256))
 _CALL = re.compile(rb"\b([A-Za-z_]\w*+)[ \t]*+\(")
+_OPENS = re.compile(rb"[ \t]*+(?:\\?\n[ \t]*+)?\(")
+_WORD_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _CONTINUED = re.compile(rb"(?:[^\n]*\\\n)*[^\n]*")
 
 KEYWORDS = frozenset({
@@ -111,14 +114,24 @@ class FileScan:
         covering = [found for found in self.definitions if found.line <= line <= found.end_line]
         return max(covering, key=lambda found: found.start) if covering else None
 
+    def mentions(self, name: str) -> Iterator[int]:
+        """Offsets in the code at which the whole word ``name`` stands."""
+        # A plain search for bytes: an expression that starts with a word boundary looks at every byte of the file.
+        code, word = self.code, name.encode()
+        at = code.find(word) if word else -1
+        while at >= 0:
+            end = at + len(word)
+            if (at == 0 or code[at - 1] not in _WORD_BYTES) and (end == len(code) or code[end] not in _WORD_BYTES):
+                yield at
+            at = code.find(word, end)
+
     def calls_of(self, name: str) -> tuple[CallSite, ...]:
         """Every place where ``name(`` stands inside a function or macro and is not its definition's head."""
-        pattern = re.compile(rb"\b" + re.escape(name.encode()) + rb"[ \t]*+(?:\\?\n[ \t]*+)?\(")
         sites = []
-        for match in pattern.finditer(self.code):
-            owner = self.around(match.start())
-            if owner is not None and not (owner.name == name and self._is_head(owner, match.start())):
-                sites.append(CallSite(self.path, self.lines.line(match.start()), owner.name, name, match.start()))
+        for at in self.mentions(name):
+            owner = self.around(at) if _OPENS.match(self.code, at + len(name.encode())) else None
+            if owner is not None and not (owner.name == name and self._is_head(owner, at)):
+                sites.append(CallSite(self.path, self.lines.line(at), owner.name, name, at))
         return tuple(sites)
 
     def calls_in(self, definition: Definition) -> tuple[CallSite, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from patchlint.ir import (
@@ -60,15 +60,19 @@ def hides_flow(expr: Expr) -> bool:
     return any(hides_flow(part) for part in parts(expr))
 
 
-def walk(expr: Expr) -> Iterator[Expr]:
+def walk(expr: Expr) -> Sequence[Expr]:
     """``expr`` and all expressions inside it (statement expressions are not entered)."""
+    if type(expr) in LEAVES:
+        return (expr,)
+    found: list[Expr] = []
     stack = [expr]
     while stack:
         node = stack.pop()
-        yield node
+        found.append(node)
         inner = _PARTS.get(type(node))
         if inner is not None:
-            stack.extend(reversed(inner(node)))
+            stack += inner(node)[::-1]
+    return found
 
 
 def rebuild(expr: Expr, new: tuple[Expr, ...]) -> Expr:

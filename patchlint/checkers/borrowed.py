@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from patchlint.cfg import render, walk
+from patchlint.cfg import render
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evaluated import all_expressions, calls_in
+from patchlint.checkers.evaluated import calls_in, nodes_in
 from patchlint.checkers.function_fault import FunctionFault, step
 from patchlint.dataflow import PathReport
 from patchlint.ir import Assign, Call, Expr, Member, Name
@@ -29,8 +29,8 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 
 def _stores(ctx: FunctionContext) -> Iterator[Assign]:
-    for expr in all_expressions(ctx.function):
-        yield from (node for node in walk(expr) if isinstance(node, Assign) and isinstance(node.target, Member))
+    nodes = nodes_in(ctx.function)
+    return (node for node in nodes if isinstance(node, Assign) and isinstance(node.target, Member))
 
 
 def _is_node(target: Expr) -> bool:
@@ -69,8 +69,7 @@ def _assigned_from(ctx: FunctionContext, names: frozenset[str]) -> frozenset[str
     """Variables that are given the result of a call of one of ``names``."""
     return frozenset(
         node.target.id
-        for expr in all_expressions(ctx.function)
-        for node in walk(expr)
+        for node in nodes_in(ctx.function)
         if isinstance(node, Assign) and isinstance(node.target, Name)
         and isinstance(node.value, Call) and node.value.name in names
     )  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from patchlint.cfg import walk
 from patchlint.ir import (
@@ -30,37 +31,58 @@ from patchlint.ir import (
 )
 
 
-def calls_in(function: Function) -> Iterator[Call]:
+class _Contents(NamedTuple):
+    expressions: tuple[Expr, ...]
+    nodes: tuple[Expr, ...]
+    calls: tuple[Call, ...]
+
+
+def calls_in(function: Function) -> tuple[Call, ...]:
     """Every call in the function's text, those of all variants."""
-    for expr in all_expressions(function):
-        yield from (node for node in walk(expr) if isinstance(node, Call))
+    return _contents(function).calls
 
 
-def all_expressions(function: Function) -> Iterator[Expr]:
+def all_expressions(function: Function) -> tuple[Expr, ...]:
     """Expressions that the function evaluates, those of all variants; an initialiser counts as an assignment."""
-    for variant in function.variants:
-        yield from expressions(variant.body)
+    return _contents(function).expressions
 
 
-def statements(function: Function) -> Iterator[Stmt]:
+def nodes_in(function: Function) -> tuple[Expr, ...]:
+    """:func:`all_expressions` and all that is inside them."""
+    return _contents(function).nodes
+
+
+@lru_cache(maxsize=4)
+def statements(function: Function) -> tuple[Stmt, ...]:
     """All statements of all variants, outer ones first; those of statement expressions are left out."""
+    found: list[Stmt] = []
     pending: list[Stmt] = [variant.body for variant in reversed(function.variants)]
     while pending:
         stmt = pending.pop()
-        yield stmt
+        found.append(stmt)
         pending.extend(reversed(_inner(stmt)))
+    return tuple(found)
 
 
-def expressions(stmt: Stmt) -> Iterator[Expr]:
-    """Expressions that ``stmt`` evaluates, those of statements inside it and of statement expressions included."""
+@lru_cache(maxsize=4)  # the checkers of one function all ask the same
+def _contents(function: Function) -> _Contents:
+    found: list[Expr] = []
+    for variant in function.variants:
+        _gather(variant.body, found)
+    nodes = tuple(node for expr in found for node in walk(expr))
+    return _Contents(tuple(found), nodes, tuple(node for node in nodes if isinstance(node, Call)))
+
+
+def _gather(stmt: Stmt, found: list[Expr]) -> None:
+    """What ``stmt`` evaluates, that of statements inside it and of statement expressions included."""
     for expr in _own(stmt):
-        yield expr
+        found.append(expr)
         for node in walk(expr):
             if isinstance(node, StmtExpr):
                 for inner in node.body:
-                    yield from expressions(inner)
+                    _gather(inner, found)
     for inner in _inner(stmt):
-        yield from expressions(inner)
+        _gather(inner, found)
 
 
 def _own(stmt: Stmt) -> tuple[Expr, ...]:

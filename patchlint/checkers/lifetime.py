@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from patchlint.cfg import render, walk
+from patchlint.cfg import render
 from patchlint.checkers import borrowed
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evaluated import all_expressions, calls_in
+from patchlint.checkers.evaluated import calls_in, nodes_in
 from patchlint.checkers.function_fault import FunctionFault, decisions, lower, marks, step
 from patchlint.checkers.protection import lock_promised
 from patchlint.dataflow import Event, Mark, PathReport, Released
@@ -113,8 +113,7 @@ def _field_dropped(ctx: FunctionContext, report: PathReport, event: Event, ended
         return None
     cleared = (
         node.pos
-        for expr in all_expressions(ctx.function)
-        for node in walk(expr)
+        for node in nodes_in(ctx.function)
         if isinstance(node, Assign) and isinstance(node.target, Member) and node.target.field == field[2]
         and render(node.value) in ("NULL", "0")
     )  # fmt: skip

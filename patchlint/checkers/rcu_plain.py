@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from patchlint.cfg import parts, render, walk
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evaluated import all_expressions, statements
+from patchlint.checkers.evaluated import all_expressions, calls_in, nodes_in, statements
 from patchlint.checkers.file_facts import List, place_of, pointers_in
 from patchlint.checkers.function_fault import FunctionFault, step
 from patchlint.checkers.protection import is_lock, lock_promised
@@ -106,12 +106,11 @@ def _sure(ctx: FunctionContext, access: _Access, locked: bool) -> Confidence | N
 def _fresh(ctx: FunctionContext) -> set[str]:
     """Variables that hold what this function has just made, or publishes only now: nobody can look at it yet."""
     found: set[str] = set()
-    for expr in all_expressions(ctx.function):
-        for node in walk(expr):
-            if isinstance(node, Assign) and isinstance(node.target, Name) and _made(node.value):
-                found.add(node.target.id)
-            elif isinstance(node, Call) and node.name == "rcu_assign_pointer" and len(node.args) > 1:
-                found.add(_root(node.args[1]))
+    for node in nodes_in(ctx.function):
+        if isinstance(node, Assign) and isinstance(node.target, Name) and _made(node.value):
+            found.add(node.target.id)
+        elif isinstance(node, Call) and node.name == "rcu_assign_pointer" and len(node.args) > 1:
+            found.add(_root(node.args[1]))
     return found - {""}
 
 
@@ -197,12 +196,11 @@ def _lists(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             if one in ctx.file.lists and _reads_plainly(ctx, report, macro):
                 yield _list_fault(ctx, macro, one)
     mine = _locals(ctx)
-    for expr in all_expressions(ctx.function):
-        for call in walk(expr):
-            if isinstance(call, Call) and call.name in writers and call.args:
-                one = _changed(call, walked)
-                if one in ctx.file.lists and not (one[0][0] == "" and one[0][1] in mine):
-                    yield _list_fault(ctx, call, one)
+    for call in calls_in(ctx.function):
+        if call.name in writers and call.args:
+            one = _changed(call, walked)
+            if one in ctx.file.lists and not (one[0][0] == "" and one[0][1] in mine):
+                yield _list_fault(ctx, call, one)
 
 
 def _is_cursor(macro: Call, arg: Expr) -> bool:
