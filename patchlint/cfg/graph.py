@@ -106,9 +106,12 @@ class Block(NamedTuple):
     term: Terminator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cfg:
-    """The graph of one function variant; block 0 is the entry. Only reachable blocks are kept."""
+    """The graph of one function variant; block 0 is the entry. Only reachable blocks are kept.
+
+    Two are equal only when they are one object.
+    """
 
     blocks: tuple[Block, ...]
     end: int

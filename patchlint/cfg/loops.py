@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from patchlint.cfg.flatten import walk
 from patchlint.cfg.graph import Block, Branch, Cfg, Leave, Op, Select, Terminator, Turn
@@ -29,6 +30,7 @@ def loops(cfg: Cfg) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(body) for body in found.values())
 
 
+@lru_cache(maxsize=8)  # as often as a graph is explored
 def loop_places(cfg: Cfg) -> tuple[frozenset[int], ...]:
     """For each loop the offsets of its operations, branches and calls."""
     return tuple(frozenset(place for index in body for place in _places(cfg.blocks[index])) for body in loops(cfg))

@@ -88,7 +88,7 @@ class _Explorer:
     def _run_precise(self) -> int:
         """Fewest turns of loops first, then depth first; states are one only when they know the same."""
         seen: set[object] = set()
-        joins = self.needs.joins
+        joins = self.needs.live
         states = 0
         while self.work and states < self.policy.max_states:
             _, _, block, st = heappop(self.work)
@@ -105,7 +105,7 @@ class _Explorer:
     def _run_joined(self) -> int:
         """In reverse post order; states that hold the same are joined where paths meet."""
         buckets: dict[object, State] = {}
-        joins, returned = self.needs.joins, self.needs.returned
+        joins, returned = self.needs.live, self.needs.returned
         states = 0
         while self.work and states < self.policy.max_states:
             block, _, _, st = heappop(self.work)

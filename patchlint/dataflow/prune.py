@@ -15,12 +15,12 @@ class Pruner:
     def __init__(self, needs: Needs, values: Values) -> None:
         self._needs = needs
         self._values = values
-        self._asked: list[dict[Value, bool]] = [{} for _ in needs.live]
+        self._asked: dict[int, dict[Value, bool]] = {block: {} for block in needs.live}
 
     def prune(self, block: int, st: State) -> None:
         """Forget what code from ``block`` on cannot ask."""
-        live, asked, addressed = self._needs.live[block], self._needs.asked[block], self._needs.addressed
-        for name in [n for n in st.env if n not in live and n not in addressed]:
+        live, asked = self._needs.live[block], self._needs.asked[block]
+        for name in st.env.keys() - live:
             del st.env[name]
         if st.facts or st.mem or st.tags:
             self._knowledge(block, st, asked)
