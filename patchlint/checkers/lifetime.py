@@ -25,6 +25,9 @@ _TELLS: Final = re.compile(
 )
 """Calls that print a pointer or look at its value only, or give it up once more (which another fault tells)."""
 
+_REFERS: Final = re.compile(r"(?:^|_)(?:get|hold|ref|grab|pin|claim|use|open|attach|register)(?:_|$|/)")
+"""Names of unmodelled pairs that may be references."""
+
 _ENDS: Final = re.compile(
     r"(?:^|_)(?:release|free|destroy|remove|exit|put|unset|detach|fini|deinit|cleanup|kill|del|delete|disconnect|shutdown|"
     r"unregister|teardown|uninit|dtor|unbind)(?:_|$)"
@@ -81,7 +84,7 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
     if event.family == "freed":
         sure: Confidence = "medium" if passed else "high"
         return lower(sure, 2) if _by_body(ctx, event) else sure
-    if ended is None or (passed and lock_promised(ctx, report)):
+    if ended is None or (passed and lock_promised(ctx, report)) or _may_be_kept(report, event):
         return None
     if not ended.matched:
         return _found_dropped(report, event, ended) or _field_dropped(ctx, report, event, ended)
@@ -89,6 +92,12 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
     if site is None or site.by == "arg":
         return None
     return "medium"
+
+
+def _may_be_kept(report: PathReport, event: Event) -> bool:
+    """Whether some pair that may be a reference is still open on the object."""
+    roots = report.roots
+    return any(roots[hold.obj] == roots[event.obj] and _REFERS.search(hold.family) for hold in event.holds)
 
 
 def _by_body(ctx: FunctionContext, event: Event) -> bool:

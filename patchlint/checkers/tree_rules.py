@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from patchlint.checkers.dst_rules import check_dst
+from patchlint.checkers.rcu_rules import check_rcu
 from patchlint.checkers.static_key import check_keys
 from patchlint.checkers.static_key_sites import KeyReader
 from patchlint.checkers.tree_view import TreeView
@@ -17,4 +18,8 @@ def check_tree(
 
     Findings of a whole state may stand in other files than those touched: a pair of a key has two ends.
     """
-    return (*check_keys(before, after, ruleset, reader), *check_dst(before, after, ruleset))
+    return (
+        *check_keys(before, after, ruleset, reader),
+        *check_dst(before, after, ruleset),
+        *check_rcu(before, after, ruleset),
+    )

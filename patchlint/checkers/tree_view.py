@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from patchlint.callgraph import CallSite, TableEntry, TreeIndex, table_entries
@@ -39,6 +39,9 @@ class TreeView(Protocol):
     def pieces(self, path: str) -> Sequence[Piece]:
         """The file at ``path``: one piece, or several where only hunks are known; () when absent."""
 
+    def source(self, path: str) -> bytes | None:
+        """The text of any file, a Makefile too; None when absent."""
+
     def files_with(self, word: str) -> Sequence[str]:
         """Paths of all files whose code holds the identifier ``word``."""
 
@@ -64,6 +67,8 @@ class Snapshot:
     load: Callable[[str], Piece | None]
     """Reads and parses a file of the tree that the series does not touch; expected to remember."""
     whole: bool
+    read: Callable[[str], bytes | None] = field(default=lambda _: None)
+    """Reads a file of the tree that the index may not know: what is no C."""
 
     @property
     def touched(self) -> Sequence[str]:
@@ -76,6 +81,13 @@ class Snapshot:
             return self.state[path]
         loaded = self.load(path) if self.whole else None
         return () if loaded is None else (loaded,)
+
+    def source(self, path: str) -> bytes | None:
+        """From memory or the index, else the tree."""
+        if path in self.state:
+            return b"\n".join(piece.unit.source for piece in self.state[path])
+        found = self.index.read(path) if self.whole else None
+        return found if found is not None or path.endswith((".c", ".h")) else self.read(path)
 
     def files_with(self, word: str) -> Sequence[str]:
         """From the index; with no tree the files in memory."""

@@ -265,12 +265,19 @@ class Holds:
         if fam.kind in OWNED and effect.when == ANY:
             if effect.frees:
                 st.tags[obj] = ("freed", pos)
-            elif not any(self.values.root[h.obj] == self.values.root[obj] for h in st.holds):
+            elif not self._kept_alive(st, obj):
                 st.tags.setdefault(obj, ("dropped", pos))
         elif fam.kind == "rcu" and not any(self.family(h.family).kind == "rcu" for h in st.holds):
             for value, (tag, _) in list(st.tags.items()):
                 if tag == "rcu":
                     st.tags[value] = ("stale", pos)
+
+    def _kept_alive(self, st: State, obj: Value) -> bool:
+        """Whether another reference is held on what ``obj`` is part of; a lock inside of it is none."""
+        roots = self.values.root
+        return any(
+            roots[h.obj] == roots[obj] and (h.owned or self.family(h.family).kind in OWNED) for h in st.holds
+        )  # fmt: skip
 
     def take(self, st: State, obj: Value, *, result: Value = -1, mask: int = ANY) -> None:
         """Holds on ``obj`` leave with a callee, owned ones on anything derived from the same root as well."""

@@ -58,7 +58,10 @@ class TreeKnowledge:
 
     def snapshot(self, state: State) -> Snapshot:
         """The whole tree in this state, for rules that span functions."""
-        return Snapshot(state, self._within(state).callees.index, self.load, self._read is not None)
+        index = self._within(state).callees.index
+        if self._read is None:
+            return Snapshot(state, index, self.load, False)
+        return Snapshot(state, index, self.load, True, self._read)
 
     def _within(self, state: State) -> _Moment:
         """What is known in this state, worked out once: states are told apart by identity and kept alive here."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from patchlint.model import Finding, Verdict
+from patchlint.model import CONFIDENCES, Finding, Verdict
 
 FindingKey = tuple[str, str]
 """Rule and key of a finding."""
@@ -29,19 +29,26 @@ class Change(NamedTuple):
 
 
 def by_key(findings: Iterable[Finding]) -> dict[FindingKey, Finding]:
-    """Findings under their keys; of two with the same key the first stays."""
-    found: dict[FindingKey, Finding] = {}
-    for finding in findings:
-        found.setdefault((finding.rule, finding.key), finding)
-    return found
+    """Findings under their keys; of two with the same key the surer one stays."""
+    return _surest(((finding.rule, finding.key), finding) for finding in findings)
 
 
 def by_nameless_key(findings: Iterable[Finding]) -> dict[FindingKey, Finding]:
     """Findings of one function under keys that survive its renaming and its move to another file."""
+    return _surest(((finding.rule, _nameless(finding)), finding) for finding in findings)
+
+
+def _nameless(finding: Finding) -> str:
+    return "|".join(part for part in finding.key.split("|") if part not in (finding.function, finding.file))
+
+
+def _surest(keyed: Iterable[tuple[FindingKey, Finding]]) -> dict[FindingKey, Finding]:
+    """One finding for each key: a doubtful place must not hide a sure one; of equals the first stays."""
     found: dict[FindingKey, Finding] = {}
-    for finding in findings:
-        parts = [part for part in finding.key.split("|") if part not in (finding.function, finding.file)]
-        found.setdefault((finding.rule, "|".join(parts)), finding)
+    for key, finding in keyed:
+        known = found.setdefault(key, finding)
+        if CONFIDENCES.index(finding.confidence) > CONFIDENCES.index(known.confidence):
+            found[key] = finding
     return found
 
 

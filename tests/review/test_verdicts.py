@@ -49,3 +49,8 @@ def test_fingerprint_survives_line_shifts_only() -> None:
     assert fingerprint(replace(FAULT, line=99, message="other words")) == fingerprint(FAULT)
     others = {fingerprint(replace(FAULT, **{name: "x"})) for name in ("rule", "file", "function", "key")}
     assert len(others) == 4 and fingerprint(FAULT) not in others
+
+
+def test_the_surer_of_two_with_one_key_is_kept() -> None:
+    doubtful, sure = replace(FAULT, confidence="low", line=3), FAULT
+    assert [list(by_key(order).values()) for order in ((doubtful, sure), (sure, doubtful))] == [[sure], [sure]]
