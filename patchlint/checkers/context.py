@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from patchlint.checkers.file_facts import NO_FACTS, FileFacts
+from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns
 from patchlint.dataflow import Callees
 from patchlint.ir import Function
 from patchlint.lines import LineTable
@@ -41,6 +42,8 @@ class FunctionContext:
     added: tuple[tuple[int, int], ...] = ()
     """Offsets (first, past the last) of what the series wrote of a changed function: there is nothing before to
     compare what is taken there with."""
+    teardowns: Teardowns = NO_TEARDOWNS
+    """What the file's teardown functions give back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,17 @@ from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.function_fault import marks
-from patchlint.checkers.unwinding import SHOWN
-from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site
+from patchlint.checkers.teardown import TornDown, last_word
+from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
+from patchlint.dataflow import Exit, Hold, Key, Mark, PathReport, Site
 from patchlint.effects import Family
 
 COUNTED: Final = ("clk", "pm")
 """Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
 _NEAR: Final = 100
 """Bytes of source between a condition and the call that it guards."""
+_HEAD: Final = 300
+"""Bytes of a function's head that are looked at."""
 _PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 
 
@@ -26,18 +29,79 @@ def managed_families(ctx: FunctionContext) -> frozenset[str]:
     return frozenset(table.get("families", ()) if called else ())
 
 
-def helper_may_undo(report: PathReport, hold: Hold, family: Family, path: list[Mark]) -> bool:
+def helper_may_undo(
+    ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, family: Family, path: list[Mark]
+) -> bool:
     """A helper that sounds like undoing was called since: what it does to things found through others is not known.
 
-    One that also comes after a release of the same hold does something else.
+    One that also comes after a release of the same hold does something else, and so does one that a teardown function
+    of the file calls beside such a release.
     """
     if family.kind not in ("pair",) and not hold.stored and not hold.lost:
         return False
+    since = marks_since(path, hold.site)
+    ended = {m.pos for m in since if m.kind == "release"}
+    if any(r.pos in ended and r.family == hold.family and not r.matched for r in report.releases):
+        return True  # the same sort of thing is given back, found in another way
     released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
     return any(
         m.kind == "undo" and not any((pos, m.pos) in report.followed for pos in released)
-        for m in marks_since(path, hold.site)
-    )
+        and not _beside(ctx, m.text, site.call, family)
+        for m in since
+    )  # fmt: skip
+
+
+def _beside(ctx: FunctionContext, helper: str, taker: str, family: Family) -> bool:
+    """Some teardown function of the file calls ``helper`` as well as a release of the family.
+
+    Then it does something else, unless by its name it is what undoes ``taker``.
+    """
+    if helper in ctx.ruleset.models.counterpart(taker):
+        return False
+    for teardown in ctx.teardowns:
+        names = {call.name for call in teardown.calls}
+        if helper in names and not names.isdisjoint(family.releases):
+            return True
+    return False
+
+
+def given_back_at_end(
+    ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, family: Family, path: list[Mark]
+) -> bool:
+    """The file's teardown gives back what this function takes and keeps: it owes that where it fails.
+
+    It does so if it is called from outside, by whoever then forgets it, or unwinds what it took before.
+    """
+    if released(report, hold) or earlier_turn(report, hold, path):
+        return False
+    if not (entered_from_outside(ctx) or undoes_earlier(path, site.pos)):
+        return False
+    return ELSEWHERE in site.flags or any(
+        _gives_back(ctx, call, family, report.keys[hold.obj], last_word(site.subject))
+        for teardown in ctx.teardowns for call in teardown.calls
+    )  # fmt: skip
+
+
+def _gives_back(ctx: FunctionContext, call: TornDown, family: Family, held: Key, word: str) -> bool:
+    """Whether a teardown's call ends such a hold on the thing called ``word``, itself or in its body."""
+    if call.name in family.releases:
+        return not call.words or word in call.words
+    summary = ctx.callees.summary(call.name)
+    for effect in summary.effects if summary is not None else ():
+        place = effect.place
+        if effect.action == "release" and effect.resource == family.name:
+            if place.root == "global":
+                return held == ("&g", place.path)
+            return call.words[place.index : place.index + 1] == (word,)
+    return False
+
+
+def entered_from_outside(ctx: FunctionContext) -> bool:
+    """A module's start, or an operation: who calls it has nothing of it to undo when it fails."""
+    if ctx.is_callback in ctx.ruleset.models.table("teardown").get("after_failure", ()):
+        return False
+    head = ctx.source[ctx.function.start : ctx.function.start + _HEAD].partition(b"(")[0]
+    return bool(ctx.is_callback) or b" __init " in head
 
 
 def released(report: PathReport, hold: Hold) -> bool:

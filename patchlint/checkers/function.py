@@ -32,7 +32,7 @@ def check_function(ctx: FunctionContext) -> CheckResult:
     states = 0
     for variant in ctx.function.variants:
         cfg = build(variant, transparent(ctx.callees))
-        here = replace(ctx, callees=shown_pairs(cfg, ctx.callees, ctx.ruleset.models))
+        here = replace(ctx, callees=shown_pairs(cfg, ctx.callees, ctx.ruleset.models, ctx.teardowns))
         report = explore(cfg, ctx.function, here.callees, _policy(ctx))
         states += report.states
         given = consumed(here, report)

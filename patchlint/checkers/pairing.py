@@ -15,6 +15,7 @@ from patchlint.checkers.evidence import (
     COUNTED,
     earlier_turn,
     ends,
+    given_back_at_end,
     handed_back,
     helper_may_undo,
     lone,
@@ -83,7 +84,7 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 continue
             passed = [e for e in report.exits if passes(paths[id(e)], hold.site)]
             ended = [e for e in passed if ends(paths[id(e)], hold.site)]
-            if helper_may_undo(report, hold, family, paths[id(exit_)]):
+            if helper_may_undo(ctx, report, hold, site, family, paths[id(exit_)]):
                 continue
             if family.sort not in COUNTED and tail_call(exit_, hold, site):
                 continue
@@ -184,6 +185,8 @@ def _judge_owned(
     if hold.stored:
         if earlier_turn(report, hold, marks(exit_.trail)):
             return None
+        if error and given_back_at_end(ctx, report, hold, site, family, marks(exit_.trail)):
+            return "medium"
         return "medium" if error and (contrast or ctx.mode == "changed") and ctx.mode != "tree" else None
     if not contrast and family.kind == "pair":
         return None
@@ -206,11 +209,14 @@ def _judge_state(
         return "high"
     if error and released(report, hold) and not walks_around(report, exit_, hold):
         return "medium"
+    kept = any(not _is_error(ctx, e) for e in passed)
+    if error and kept and given_back_at_end(ctx, report, hold, site, family, marks(exit_.trail)):
+        return "medium"
     if SHOWN in site.flags:
         return None
     if any(e.mask == exit_.mask and not _is_error(ctx, e) for e in ended):
         return "medium" if family.sort in COUNTED else "low"
-    if error and any(not _is_error(ctx, e) for e in passed) and not earlier_turn(report, hold, marks(exit_.trail)):
+    if error and kept and not earlier_turn(report, hold, marks(exit_.trail)):
         static = report.keys[report.roots[hold.obj]][0] == "&g" and family.sort == "reg"
         undoes = bool(report.releases) or (hold.cond >= 0 and lone(ctx, exit_))
         surely = static or (family.sort in COUNTED and undoes) or undoes_earlier(marks(exit_.trail), site.pos)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from patchlint.checkers.file_facts import FileFacts
+from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, undone
 from patchlint.dataflow import Callees
 from patchlint.effects import Summary
 from patchlint.ruleset import Models
@@ -30,11 +31,15 @@ class Relevance:
         self._named = frozenset((*_SCOPED, *_PUBLISHING)).union(*models.table("rcu").values())
         self._speaks: dict[str, bool] = {}
 
-    def speaks_of(self, words: Set[str], callees: Callees) -> bool:
-        """Whether a call of one of ``words`` takes, ends or marks something, or two of them are halves of a pair."""
+    def speaks_of(self, words: Set[str], callees: Callees, teardowns: Teardowns = NO_TEARDOWNS) -> bool:
+        """Whether a call of one of ``words`` takes, ends or marks something, or is half of a pair.
+
+        The other half may be among the words or called by a teardown function of the file.
+        """
         if any(map(self._modelled, words)):
             return True
-        if any(not words.isdisjoint(self._models.counterpart(word)) for word in words):
+        halves = undone(teardowns) | words
+        if any(not halves.isdisjoint(self._models.counterpart(word)) for word in words):
             return True
         return any(_acts(callees.summary(word)) for word in words if self._models.macro(word) is None)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from patchlint.cfg import Branch, Cfg, Leave, Select, render, walk
+from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, last_word
 from patchlint.dataflow import Callees
 from patchlint.effects import ANY, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Assign, Binary, Call, Decl, Evaluate, Expr, Name, Num
@@ -24,10 +25,15 @@ UNDOING = re.compile(
 """Names that by their sound undo something; nothing is known of most of them."""
 SHOWN = "shown"
 """Flag of effects that come from here."""
+ELSEWHERE = "elsewhere"
+"""Flag of those whose other half is in a teardown function of the file."""
+_NAMED_AFTER_SUCCESS = re.compile(r"(?:^|_)(?:register|request|attach|enable)(?:_|$)")
+"""What such a call does counts as done even where its result is thrown away."""
 
 
 class Use(NamedTuple):
-    """A call and the variable that gets its result ("" for none, "?" where it is tested or used at once)."""
+    """A call and the variable that gets its result ("" for none, "?" where it is tested or used at once, "!" where
+    it is tested for 0, "NULL" where it is compared with that)."""
 
     call: Call
     target: str
@@ -66,15 +72,19 @@ class Unwinding:
         return self._base.scope_release(name)
 
 
-def shown_pairs(cfg: Cfg, base: Callees, models: Models) -> Callees:
-    """``base`` with the pairs that the function of ``cfg`` shows; ``base`` itself when it shows none."""
+def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = NO_TEARDOWNS) -> Callees:
+    """``base`` with the pairs that the function of ``cfg`` shows, alone or with its file's teardown functions.
+
+    ``base`` itself when there are none.
+    """
     uses = tuple(_uses(cfg))
     first = {use.call.name: use for use in reversed(uses)}
     summaries: dict[str, Summary] = {}
     families: dict[str, Family] = {}
     for name, use in first.items():
-        others = [other for other in models.counterpart(name) if other in first]
-        if not others or name in summaries or _has_effect(base, name, "acquire"):
+        counterparts = models.counterpart(name)
+        others = [other for other in counterparts if other in first]
+        if not counterparts or name in summaries or _has_effect(base, name, "acquire"):
             continue
         for other in others:
             undo = first.get(other)
@@ -86,6 +96,16 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models) -> Callees:
                 families[family.name] = family
                 summaries[name], summaries[other] = _halves(base, name, other, family.name, pair)
                 break
+        if others:
+            continue
+        torn = _torn_down(use, counterparts, teardowns)
+        if torn is not None:
+            family = Family(f"{name}/{torn[0]}", "pair", f"what {name}() set up", (torn[0],))
+            families[family.name] = family
+            when = POS if torn[1].root == "result" else _when(use, _tests_negative(cfg, use.target))
+            effect = Effect("acquire", family.name, torn[1], when, flags=frozenset((SHOWN, ELSEWHERE)))
+            took = base.summary(name) or Summary(name, origin="pattern")
+            summaries[name] = took._replace(effects=(*took.effects, effect))
     return Unwinding(base, summaries, families) if summaries else base
 
 
@@ -94,6 +114,23 @@ def _has_effect(base: Callees, name: str, action: str) -> bool:
     return summary is not None and (
         any(effect.action == action for effect in summary.effects) or summary.never_returns
     )
+
+
+def _torn_down(use: Use, counterparts: tuple[str, ...], teardowns: Teardowns) -> tuple[str, Place] | None:
+    """Which counterpart of a call the file's teardown functions make on the same thing, and where that is."""
+    if use.target in ("!", "NULL") or (use.target == "" and not _NAMED_AFTER_SUCCESS.search(use.call.name)):
+        return None
+    words = [last_word(render(arg)) for arg in use.call.args]
+    for other in counterparts:
+        for call in (call for teardown in teardowns for call in teardown.calls if call.name == other):
+            if use.target not in ("", "?") and last_word(use.target) in call.words:
+                return other, Place("result")
+            at = next((i for i, word in enumerate(words) if word and word in call.words), -1)
+            if at >= 0:
+                return other, Place("arg", at)
+            if not words and not call.words:
+                return other, Place("global", path=use.call.name)
+    return None
 
 
 class _Pair(NamedTuple):
@@ -105,9 +142,9 @@ class _Pair(NamedTuple):
 def _pair(use: Use, undo: Use, negative: bool) -> _Pair | None:
     """Where the two calls speak of the same thing."""
     texts = [render(arg) for arg in undo.call.args]
-    if use.target not in ("", "?") and use.target in texts:
+    if use.target not in ("", "?", "!", "NULL") and use.target in texts:
         return _Pair(Place("result"), Place("arg", texts.index(use.target)), POS)
-    when = ANY if use.target == "" else ZERO | POS if negative else ZERO
+    when = _when(use, negative)
     for index, arg in enumerate(use.call.args):
         text = render(arg)
         if text in texts and not isinstance(arg, Num):
@@ -115,6 +152,13 @@ def _pair(use: Use, undo: Use, negative: bool) -> _Pair | None:
     if not use.call.args and not undo.call.args:
         return _Pair(Place("global", path=use.call.name), Place("global", path=use.call.name), when)
     return None
+
+
+def _when(use: Use, negative: bool) -> int:
+    """With which results the call has done what it says."""
+    if use.target == "" or use.target == "NULL":
+        return POS if use.target else ANY
+    return ZERO | POS if negative else ZERO
 
 
 def _halves(base: Callees, name: str, other: str, family: str, pair: _Pair) -> tuple[Summary, Summary]:
@@ -129,31 +173,33 @@ def _halves(base: Callees, name: str, other: str, family: str, pair: _Pair) -> t
 
 
 def _uses(cfg: Cfg) -> Iterator[Use]:
-    for expr, alone in _expressions(cfg):
-        target = ""
-        value = expr
+    for expr, word in _expressions(cfg):
+        value, target = expr, word
         if isinstance(expr, Assign):
             target, value = render(expr.target), expr.value
+        elif isinstance(expr, Binary) and render(expr.right) == "NULL":
+            value, target = expr.left, "NULL"
         for node in walk(expr):
             if isinstance(node, Call) and node.name:
-                yield Use(node, target if node is value and (target or alone) else "?")
+                yield Use(node, target if node is value else "?")
 
 
-def _expressions(cfg: Cfg) -> Iterator[tuple[Expr, bool]]:
-    """All expressions of the function in order; true for those that stand alone as a statement."""
+def _expressions(cfg: Cfg) -> Iterator[tuple[Expr, str]]:
+    """All expressions of the function in order, with the word for the result of a call that is all of one."""
     for block in cfg.blocks:
         for op in block.ops:
             if isinstance(op, Evaluate):
-                yield op.expr, True
+                yield op.expr, ""
             elif isinstance(op, Decl) and op.init is not None:
-                yield Assign("=", Name(op.name, op.pos), op.init, op.pos), True
+                yield Assign("=", Name(op.name, op.pos), op.init, op.pos), ""
         term = block.term
         if isinstance(term, Branch):
-            yield term.test, False
+            # The part that runs first in the text runs on falsehood: ``if (!f(x))``.
+            yield term.test, "!" if term.false < term.true else "?"
         elif isinstance(term, Leave | Select):
             value: Expr | None = term.value
             if value is not None:
-                yield value, False
+                yield value, "?"
 
 
 def _tests_negative(cfg: Cfg, target: str) -> bool:

@@ -4,9 +4,9 @@ from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.explore import explore
 from patchlint.dataflow.report import Event, Exit, PathReport, Policy, Released, Site
 from patchlint.dataflow.state import Hold, Mark, State, Trail
-from patchlint.dataflow.values import Value
+from patchlint.dataflow.values import Key, Value
 
 __all__ = [
-    "Callees", "Event", "Exit", "Hold", "Mark", "PathReport", "Policy", "Released", "Site", "State", "Trail", "Value",
-    "explore",
+    "Callees", "Event", "Exit", "Hold", "Key", "Mark", "PathReport", "Policy", "Released", "Site", "State", "Trail",
+    "Value", "explore",
 ]

@@ -12,10 +12,13 @@ from patchlint.checkers import (
     FunctionContext,
     Mode,
     Relevance,
+    Teardowns,
     check_function,
     expanded,
     file_facts,
     mentioned,
+    other_teardowns,
+    teardowns,
 )
 from patchlint.dataflow import Callees
 from patchlint.effects import Summary
@@ -52,6 +55,7 @@ class _Question(NamedTuple):
     file: FileFacts
     added: tuple[tuple[int, int], ...]
     """What the series wrote of the text: (first, past the last) offset from its start."""
+    teardowns: Teardowns
 
 
 class _Answer(NamedTuple):
@@ -109,7 +113,10 @@ class Examiner:
         callees = self.knowledge.callees(site.view.path, state)
         facts = file_facts(site.view.source)
         added = site.view.added(site.head.start, site.head.end) if mode == "changed" else ()
-        question = _Question(*site.place, site.text, mode, self.knowledge.callback(site, state), facts, added)
+        question = _Question(
+            *site.place, site.text, mode, self.knowledge.callback(site, state), facts, added,
+            other_teardowns(teardowns(site.view.source), site.head.name, site.text),
+        )  # fmt: skip
         known = self._answers.setdefault(question, [])
         answer = next((one for one in known if self._stands(one, site, state, callees)), None)
         if answer is None:
@@ -147,7 +154,7 @@ class Examiner:
         if site.head.whole and not mentioned(question.file, site.text):
             defines = (*site.view.unit.defines, *site.view.macros())
             words = expanded(site.view.unit.calls(site.head), defines)
-            if not self._relevance.speaks_of(words, recorder):
+            if not self._relevance.speaks_of(words, recorder, question.teardowns):
                 return CheckResult()
         return self._check(site, question, recorder, frozenset())
 
@@ -158,6 +165,7 @@ class Examiner:
             function, view.path, view.source, view.unit.lines, view.file_line, self.ruleset, callees,
             question.mode, held, question.callback, question.file,
             tuple((site.head.start + first, site.head.start + last) for first, last in question.added),
+            question.teardowns,
         )  # fmt: skip
         result = check_function(context)
         if function.whole and site.head.whole:

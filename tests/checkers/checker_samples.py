@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from patchlint.callgraph import TreeCallees, TreeIndex
-from patchlint.checkers import FunctionContext, Mode, check_function, file_facts
+from patchlint.checkers import FunctionContext, Mode, check_function, file_facts, other_teardowns, teardowns
 from patchlint.host.rulefiles import load_ruleset
 from patchlint.model import Finding
 from patchlint.syntax import parse
@@ -32,6 +32,7 @@ def findings(
             context = FunctionContext(
                 unit.function(head), "a.c", source, unit.lines, unit.file_line, RULESET, callees, mode, held,
                 file=file_facts(source),
+                teardowns=other_teardowns(teardowns(source), head.name, source[head.start : head.end]),
             )  # fmt: skip
             found += check_function(context).findings
     return found

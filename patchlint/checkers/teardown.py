@@ -1,0 +1,111 @@
+"""What a file's teardown functions give back: the counterpart of what its other functions set up.
+
+Whoever takes in ``foo_probe()`` what ``foo_remove()`` gives back owes it on the failing paths of ``foo_probe()`` too:
+nobody calls the teardown of what never came up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+
+class TornDown(NamedTuple):
+    """A call that a teardown function makes, with the last word of each argument (``&x->led`` is "led")."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+class Teardown(NamedTuple):
+    """A function that by its name tears something down, and the calls that it makes."""
+
+    name: str
+    calls: frozenset[TornDown]
+
+
+Teardowns: TypeAlias = frozenset[Teardown]
+"""The teardown functions of a file."""
+
+NO_TEARDOWNS: Final[Teardowns] = frozenset()
+
+_TEARS_DOWN: Final = re.compile(
+    r"(?:^|_)(?:un(?:init|register|bind|load|map)|de(?:init|register|stroy|tach|lete)|dis(?:connect)|exit|remove|release|"
+    r"free|close|clean\w*|fini|teardown|del|term)(?:_|$|\d)"
+)
+_BODY: Final = re.compile(rb"^\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_NAME: Final = re.compile(rb"^(?:\w[^\n;=#]*?)?\b(\w+)[ \t]*\(", re.MULTILINE)
+_NOT_CODE: Final = re.compile(rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+_CALL: Final = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_MAX_HEAD: Final = 400
+"""Bytes before a body that its head is looked for in."""
+_MAX_ARGUMENTS: Final = 200
+"""Bytes of the longest argument list that is looked at."""
+
+
+@lru_cache(maxsize=16)
+def teardowns(source: bytes) -> Teardowns:
+    """What the teardown functions of a file, or of any piece of one, call."""
+    return frozenset(Teardown(name, frozenset(_calls(body))) for name, body in _bodies(source))
+
+
+@lru_cache(maxsize=16)
+def undone(found: Teardowns) -> frozenset[str]:
+    """The names of all that teardown functions call."""
+    return frozenset(call.name for teardown in found for call in teardown.calls)
+
+
+def other_teardowns(found: Teardowns, name: str, text: bytes) -> Teardowns:
+    """Those that speak for what the function ``name`` owes: none for one that is a teardown itself.
+
+    Nor those that its ``text`` mentions: it calls them, or arranges for their being called.
+    """
+    if tears_down(name):
+        return NO_TEARDOWNS
+    words = frozenset(_WORD.findall(text.decode("utf-8", "replace")))
+    return frozenset(teardown for teardown in found if teardown.name not in words)
+
+
+def tears_down(name: str) -> bool:
+    """Whether a function by its name undoes what others set up."""
+    return _TEARS_DOWN.search(name) is not None
+
+
+def last_word(text: str) -> str:
+    """The last identifier of an expression: its member, else its variable; "" for a constant."""
+    found = _WORD.findall(re.sub(r"\[.*?\]", "", text))
+    return found[-1] if found else ""
+
+
+def _bodies(source: bytes) -> Iterator[tuple[str, bytes]]:
+    for body in _BODY.finditer(source):
+        head = source[max(0, body.start() - _MAX_HEAD) : body.start()]
+        head = head[head.rfind(b"\n}") + 1 :]
+        names = _NAME.findall(head)
+        name = names[-1].decode() if names else ""
+        if tears_down(name):
+            yield name, _NOT_CODE.sub(b" ", body[1])
+
+
+def _calls(body: bytes) -> Iterator[TornDown]:
+    for match in _CALL.finditer(body):
+        arguments = _arguments(body, match.end())
+        if arguments is not None:
+            yield TornDown(match[1].decode(), tuple(map(last_word, arguments)))
+
+
+def _arguments(text: bytes, at: int) -> list[str] | None:
+    """Texts of the arguments after a parenthesis; None where they do not end."""
+    depth, start, found = 0, at, list[str]()
+    for here in range(at, min(len(text), at + _MAX_ARGUMENTS)):
+        byte = text[here]
+        depth += (byte in b"([{") - (byte in b")]}")
+        if depth < 0 or (depth == 0 and byte == 0x2C):
+            found.append(text[start:here].decode("utf-8", "replace").strip())
+            start = here + 1
+        if depth < 0:
+            return [] if found == [""] else found
+    return None
