@@ -33,7 +33,7 @@ from patchlint.dataflow.report import PathReport, Policy, Site
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.values import Value
 from patchlint.effects import POS, Effect, Place
-from patchlint.ir import Call, Decl, Evaluate, Expr, Function, Name
+from patchlint.ir import Call, Decl, Evaluate, Expr, Function, InitList, Name
 
 _Item = tuple[int, int, int, State]
 """Rank, number, block and state of what is still to be walked."""
@@ -175,6 +175,10 @@ class _Explorer:
         if op.static:
             return
         if op.init is None:
+            st.env[op.name] = self.values.make("&l" if self.machine.locals.get(op.name) else "l", op.name)
+            return
+        if isinstance(op.init, InitList):
+            self.machine.fill(st, self.values.make("&l", op.name), op.init, op.name)
             st.env[op.name] = self.values.make("&l" if self.machine.locals.get(op.name) else "l", op.name)
             return
         self.machine.target = self.machine.target_text = op.name

@@ -84,13 +84,12 @@ class Machine:
         return value
 
     def _in_use(self, st: State, value: Value) -> bool:
-        root = self.values.root
+        root, leaves, target = self.values.root, self.values.leaves, self.target
         if any(root[h.obj] == value or h.cond == value for h in st.holds):
             return True
-        target = self.target
-        if any(v == value and name != target for name, v in st.env.items()):
+        if any(value in leaves(v) and name != target for name, v in st.env.items()):
             return True
-        return value in st.mem.values()
+        return any(value in leaves(v) for v in st.mem.values())
 
     def _forget(self, st: State, value: Value) -> None:
         """Drop what was known of the former bearer of ``value``."""
@@ -151,6 +150,21 @@ class Machine:
     def cast(self, st: State, expr: Cast) -> Value:
         return self.value(st, expr.operand)
 
+    def fill(self, st: State, place: Value, expr: InitList, text: str) -> None:
+        """Put what the initializer of a variable of this function's own says into its named members."""
+        for designator, item in expr.items:
+            field = designator.removeprefix(".")
+            if not field.isidentifier() or field == designator:
+                self.calls.stored(st, self.value(st, item), expr.pos, local=True)
+                continue
+            member = self.values.make("f", place, field)
+            if isinstance(item, InitList):
+                self.fill(st, member, item, f"{text}.{field}")
+                continue
+            self.target_text = f"{text}.{field}"
+            self.put(st, member, self.value(st, item), expr.pos)
+            self.target_text = ""
+
     def init_list(self, st: State, expr: InitList) -> Value:
         for _, item in expr.items:
             self.calls.stored(st, self.value(st, item), expr.pos, local=True)
@@ -179,12 +193,32 @@ class Machine:
 
     def _step(self, st: State, expr: Unary) -> Value:
         """``++`` and ``--``: the new value is an unknown, so that loops end."""
-        old = self.value(st, expr.operand)
+        address, old = self._place_of(st, expr.operand)
         self.target = expr.operand.id if isinstance(expr.operand, Name) else ""
-        new = self.fresh(st, expr.pos, "step")
+        new = self._moved(st, old, expr.pos, "step")
         self.target = ""
-        self.store(st, expr.operand, new, expr.pos)
+        self._replace(st, expr.operand, address, new, expr.pos)
         return old if expr.op[0] == "p" else new
+
+    def _place_of(self, st: State, target: Expr) -> tuple[Value, Value]:
+        """Address (-1 for a variable) and content of what is about to be changed: it is evaluated once."""
+        if isinstance(target, Name):
+            return -1, self.value(st, target)
+        address = self.address(st, target)
+        return address, self.load(st, address)
+
+    def _replace(self, st: State, target: Expr, address: Value, value: Value, pos: int) -> None:
+        if address < 0:
+            self.store(st, target, value, pos)
+        else:
+            self.put(st, address, value, pos, render(target))
+
+    def _moved(self, st: State, old: Value, pos: int, tag: str) -> Value:
+        """What ``++`` or ``+=`` makes of ``old``: an unknown, so that loops end, but a pointer stays in its object."""
+        root = self.values.root
+        if any(root[h.obj] == root[old] for h in st.holds):
+            return self.values.make("in", root[old], f"{tag} {pos}")
+        return self.fresh(st, pos, tag)
 
     def binary(self, st: State, expr: Binary) -> Value:
         left = self.value(st, expr.left)
@@ -219,15 +253,23 @@ class Machine:
         self.target = target.id if isinstance(target, Name) else ""
         self.target_text = render(target)
         if expr.op != "=":
-            old = self.value(st, target)
-            right = self.value(st, expr.value)
-            value = self.fresh(st, expr.pos, expr.op)
-            if expr.op == "|=" and right == 0:
-                value = old
-        else:
-            value = self.value(st, expr.value)
+            return self._compound(st, expr)
+        value = self.value(st, expr.value)
         self.target = self.target_text = ""
         self.store(st, target, value, expr.pos)
+        return value
+
+    def _compound(self, st: State, expr: Assign) -> Value:
+        address, old = self._place_of(st, expr.target)
+        right = self.value(st, expr.value)
+        if expr.op == "|=" and right == 0:
+            value = old
+        elif expr.op in ("+=", "-="):
+            value = self._moved(st, old, expr.pos, expr.op)
+        else:
+            value = self.fresh(st, expr.pos, expr.op)
+        self.target = self.target_text = ""
+        self._replace(st, expr.target, address, value, expr.pos)
         return value
 
     # memory ---------------------------------------------------------------

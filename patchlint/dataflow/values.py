@@ -35,6 +35,7 @@ _FOLD: Final[dict[str, Callable[[int, int], int]]] = {
     "==": lambda a, b: int(a == b),
     "<": lambda a, b: int(a < b),
 }
+_NUMBERS: Final = frozenset(("c", "n", "neg"))
 _MAX_DEPTH: Final = 8
 
 
@@ -52,7 +53,7 @@ class Values:
         self.nodes: list[Key] = []
         self._ids: dict[Key, Value] = {}
         self.root: list[Value] = []
-        """The value a pointer is derived from by fields, elements and container_of."""
+        """The value a pointer is derived from by fields, elements, offsets and container_of."""
         self.static: list[int] = []
         """Classes that a value may be in whatever the path."""
         self.depth: list[int] = []
@@ -69,10 +70,20 @@ class Values:
         value = len(self.nodes)
         self._ids[key] = value
         self.nodes.append(key)
-        kind = key[0]
-        self.root.append(self.root[key[1]] if kind in INTERIOR else value)
+        self.root.append(self._root(key, value))
         self.static.append(self._static(key))
         self.depth.append(1 + max((self.depth[k] for k in self.operands(key)), default=0))
+        return value
+
+    def _root(self, key: Key, value: Value) -> Value:
+        if key[0] in INTERIOR:
+            return self.root[key[1]]
+        if key[0] == "op" and key[1] in ("+", "-"):
+            left, right = self.nodes[key[2]][0], self.nodes[key[3]][0]
+            if left not in _NUMBERS and (key[1] == "+" or right in _NUMBERS):
+                return self.root[key[2]]  # ``p + n``, should it be a pointer
+            if key[1] == "+" and right not in _NUMBERS:
+                return self.root[key[3]]
         return value
 
     @staticmethod
