@@ -106,9 +106,10 @@ class Calls(MacroActs):
         self.look(st, expr, args, summary)
         if st.holds:
             self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
-        if summary is None:
-            return self._unknown(st, expr, args)
-        return self._apply(st, expr, args, summary)
+        value = self._unknown(st, expr, args) if summary is None else self._apply(st, expr, args, summary)
+        if args and expr.name.isupper() and (summary is None or summary.origin == "body") and self._is_truth(args[0]):
+            return args[0]  # ``if (CHECK_FAIL(!p, "..."))``: a macro that tells of a condition and has its value
+        return value
 
     def look(self, st: State, expr: Call, args: list[Value], summary: Summary | None) -> None:
         """Events that a call makes by being where it is."""
@@ -175,6 +176,10 @@ class Calls(MacroActs):
             self._share_local(st, args)
         return self.machine.fresh(st, expr.pos)
 
+    def _is_truth(self, value: Value) -> bool:
+        key = self.machine.values.nodes[value]
+        return key[0] == "not" or (key[0] == "op" and key[1] in ("==", "<"))
+
     def _absorb(self, st: State, args: list[Value]) -> None:
         """What a structure holds that describes a new thing belongs to that thing (``dma_buf_export(&info)``)."""
         given = set[Value]().union(*(self._inside_local(st, value) for value in args))
@@ -234,7 +239,7 @@ class Calls(MacroActs):
 
     def _apply(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
         result = self._result(st, expr, args, summary)
-        outs: dict[int, Value] = {}
+        outs: dict[tuple[int, str], Value] = {}
         for index in range(len(args)):
             if summary.origin != "model" or any(e.place.index == index and e.place.deref for e in summary.effects):
                 self._may_write(st, expr, index, args[index])
@@ -285,7 +290,7 @@ class Calls(MacroActs):
 
     def _effect(
         self, st: State, expr: Call, args: list[Value], summary: Summary, effect: Effect, result: Value,
-        outs: dict[int, Value],
+        outs: dict[tuple[int, str], Value],
     ) -> None:  # fmt: skip
         obj = self._object(st, expr, args, effect.place, result, outs)
         if obj is None:
@@ -303,7 +308,7 @@ class Calls(MacroActs):
             st.tags[obj] = (effect.resource, expr.pos)
 
     def _object(
-        self, st: State, expr: Call, args: list[Value], place: Place, result: Value, outs: dict[int, Value]
+        self, st: State, expr: Call, args: list[Value], place: Place, result: Value, outs: dict[tuple[int, str], Value]
     ) -> Value | None:
         """The value that an effect acts on."""
         values = self.machine.values
@@ -316,10 +321,10 @@ class Calls(MacroActs):
         else:
             base = args[place.index]
         if place.deref:
-            if place.index in outs:
-                return outs[place.index]
-            outs[place.index] = self._out(st, expr, base, place)
-            return outs[place.index]
+            member = place.index, place.path
+            if member not in outs:
+                outs[member] = self._out(st, expr, base, place)
+            return outs[member]
         for field in filter(None, place.path.split(".")):
             base = self.machine.load(st, values.make("f", base, field))
         return base
@@ -331,7 +336,7 @@ class Calls(MacroActs):
         key = self.machine.values.nodes[address]
         if key[0] == "&l":
             self.machine.target = key[1]
-        value = self.machine.fresh(st, expr.pos, f"out{place.index}")
+        value = self.machine.fresh(st, expr.pos, f"out{place.index}{place.path}")
         self.machine.target = ""
         if key[0] == "&l" and not self.machine.locals.get(key[1], False):
             st.env[key[1]] = value
@@ -350,7 +355,7 @@ class Calls(MacroActs):
             cond, held = -1, ANY
         by: str = "out" if effect.place.deref else effect.place.root
         kind = self.holds.family(effect.resource).kind
-        if by == "arg" and kind == "ref" and self._born(st, obj):
+        if by == "arg" and kind == "ref" and self._born(st, obj, effect):
             by = "born"
         owned = kind in OWNED or (kind == "pair" and by in ("result", "out"))
         subject = self._text(expr, effect.place)
@@ -359,13 +364,11 @@ class Calls(MacroActs):
         stored = (by == "arg" or (by == "out" and summary.origin == "body")) and self._already_stored(st, obj)
         self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored, 0, owned), site)
 
-    def _born(self, st: State, obj: Value) -> bool:
-        """The first count inside memory that is held: from now on the count owns the memory."""
+    def _born(self, st: State, obj: Value, effect: Effect) -> bool:
+        """The first count of memory that is held, or inside of it: from now on the count owns the memory."""
         roots = self.machine.values.root
-        kept = tuple(
-            h for h in st.holds
-            if not (h.obj != obj and roots[h.obj] == roots[obj] and self.holds.family(h.family).kind == "mem")
-        )  # fmt: skip
+        inner = tuple(h for h in st.holds if roots[h.obj] == roots[obj] and (h.obj != obj or "named" in effect.flags))
+        kept = tuple(h for h in st.holds if h not in inner or self.holds.family(h.family).kind != "mem")
         born = len(kept) != len(st.holds)
         st.holds = kept
         return born

@@ -69,6 +69,9 @@ class Holds:
             self._again(st, hold, site)
         if site.where and fam.kind == "lock" and any(h.family == hold.family and h.obj == hold.obj for h in st.holds):
             return  # a helper that let go of the lock and took it again, as far as its body tells
+        if not fam.nests and fam.kind == "lock" and hold.cond < 0:
+            # Taken plainly while it is held: some call in between has let go of it, else this would wait for itself.
+            st.holds = tuple(h for h in st.holds if h.family != hold.family or h.obj != hold.obj)
         self.log.sites.setdefault((site.pos, hold.family), site)
         same = [h for h in st.holds if h.site == hold.site and h.family == hold.family]
         if same and fam.kind == "pair" and not fam.nests and not hold.owned:
@@ -125,9 +128,15 @@ class Holds:
             if score and score >= rank:
                 best, rank = index, score
         if best < 0:
+            inside = self._counter_inside(st, family, obj)
+            if inside >= 0:
+                return inside, True
             elements = [i for i, h in enumerate(st.holds) if self.ends(family, h.family) and self._alike(h.obj, obj)]
             if elements:
                 return elements[-1], False
+            same = self._of_array(st, family, obj)
+            if same >= 0:
+                return same, False
             stored = [i for i, h in enumerate(st.holds) if h.owned and h.stored and self.ends(family, h.family)]
             if stored and self.values.nodes[root[obj]][0] in ("ld", "s", "phi"):
                 return stored[-1], False
@@ -147,6 +156,18 @@ class Holds:
             by_body = "inferred" in effect.flags or (site is not None and site.where != "")
             by_body |= hold.obj == obj and {self.family(hold.family).kind, self.family(effect.resource).kind} == {"mem"}
             if hold.owned and by_body and hold.family != "param" and roots[hold.obj] == roots[obj]:
+                return index
+        return -1
+
+    def _counter_inside(self, st: State, family: str, obj: Value) -> int:
+        """Index of the hold on a count that is a part of ``obj``, which is dropped as a whole; -1 for none."""
+        if self.family(family).kind != "ref":
+            return -1
+        roots = self.values.root
+        for index, hold in enumerate(st.holds):
+            site = self.log.sites.get((hold.site, hold.family))
+            counted = site is not None and site.by == "arg" and self.family(hold.family).kind == "ref"
+            if counted and hold.obj != obj and roots[hold.obj] == obj and hold.family != "param":
                 return index
         return -1
 
@@ -173,6 +194,21 @@ class Holds:
             a, b = x[1], y[1]
             x, y = self.values.nodes[a], self.values.nodes[b]
         return a == b and through
+
+    def _of_array(self, st: State, family: str, obj: Value) -> int:
+        """Index of the hold on an element of the array of this function's own that ``obj`` was read from, or is."""
+        nodes, root = self.values.nodes, self.values.root
+        place = nodes[obj][1] if nodes[obj][0] == "ld" else obj
+        if nodes[root[place]][0] != "&l" or (place != obj and nodes[place][0] != "e"):
+            return -1
+        elements = {v for a, v in st.mem.items() if root[a] == root[place] and nodes[a][0] == "e"}
+        held = (i for i, h in enumerate(st.holds) if h.owned and h.obj in elements and self._fits(family, h))
+        return max(held, default=-1)
+
+    def _fits(self, family: str, hold: Hold) -> bool:
+        """Whether a release of ``family`` may end ``hold``, whose own family was perhaps told from a body."""
+        site = self.log.sites.get((hold.site, hold.family))
+        return self.ends(family, hold.family) or (site is not None and site.where != "")
 
     def _same_lock(self, held: Value, obj: Value) -> int:
         """Locks are one when their last fields are called alike (PRECISION.md: objects under two names)."""
@@ -203,9 +239,22 @@ class Holds:
             self._missing(st, effect, obj, pos, name, subject)
         else:
             self._end(st, index, effect, result, pos, name)
+        if index < 0 and "tells-last" in effect.flags and result >= 0:
+            self._share_given_up(st, obj, result)
         if effect.frees and effect.when == ANY and self.family(effect.resource).kind == "mem":
             self._lose(st, obj)
         self._after(st, effect, obj, result, pos)
+
+    def _share_given_up(self, st: State, counter: Value, result: Value) -> None:
+        """The count inside memory of this function's own went down: only who hears that it was the last must free."""
+        roots = self.values.root
+        shared = (
+            (self.conditional(st, h, result, POS) or h)
+            if h.owned and h.obj != counter and roots[h.obj] == roots[counter] and self.family(h.family).kind == "mem"
+            else h
+            for h in st.holds
+        )
+        st.holds = tuple(shared)
 
     def _lose(self, st: State, memory: Value) -> None:
         """``memory`` is freed, with the pointers that only it holds."""
