@@ -58,6 +58,14 @@ class Borrowing:
                 self._known.update(dict.fromkeys(seen, True))
         return self._known[root]
 
+    def lends(self, name: str, at: int, file: str) -> bool:
+        """Whether a call of ``name`` in ``file`` surely keeps nothing of argument ``at``."""
+        modelled = self._modelled(name, at)
+        if modelled is not None:
+            return modelled
+        found = self.bodies.find(name, file)
+        return bool(found) and all(self.borrows(callee, at) for callee in found)
+
     def _reach(self, callee: Callee, at: int) -> set[_Node] | None:
         """All parameters that this one is handed on to; None when one of them may be kept or is unknown."""
         seen: set[_Node] = set()

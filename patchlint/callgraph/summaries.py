@@ -137,7 +137,7 @@ class TreeCallees:
     def _argument(self, callees: tuple[Callee, ...], at: int, inferred: Inferred, given_back: int) -> str:
         what = inferred.args[at] if at < len(inferred.args) else ""
         if what == "released":
-            return "unknown" if self._handed_on(callees, at, inferred) else "borrow"
+            return "unknown" if any(self._handed_on(callee, at, inferred) for callee in callees) else "borrow"
         if what in ("take", "some"):
             # That it is taken on some path excuses whoever has not dropped it; nobody is accused by it.
             return "take"
@@ -148,11 +148,22 @@ class TreeCallees:
             return "unknown"
         return "borrow" if all(self.borrowing.borrows(callee, at) for callee in callees) else "unknown"
 
-    def _handed_on(self, callees: tuple[Callee, ...], at: int, inferred: Inferred) -> bool:
-        """Whether what is released with some results only goes to an operation of a driver's with the others."""
-        always = any(effect.place == Place("arg", at) and effect.when == ANY for effect in inferred.effects)
-        flows = (callee.parameter(at) for callee in callees)
-        return not always and any(flow is not None and flow.kept == "indirect call" for flow in flows)
+    def _handed_on(self, callee: Callee, at: int, inferred: Inferred) -> bool:
+        """Whether what is released with some results goes on with the others to what may keep it."""
+        param = callee.parameter(at)
+        if param is None or any(one.place == Place("arg", at) and one.when == ANY for one in inferred.effects):
+            return False
+        file = callee.definition.file
+        return param.kept == "indirect call" or any(
+            not self.borrowing.lends(name, arg, file) and not self._ends(name, arg, file) for name, arg in param.passed
+        )
+
+    def _ends(self, name: str, at: int, file: str) -> bool:
+        """Whether a call is known to release its argument: the paths of who calls it tell when."""
+        summary = self.summary(name, file, 1)
+        return summary is not None and any(
+            effect.action in ("release", "take") and effect.place == Place("arg", at) for effect in summary.effects
+        )
 
     # ---------------------------------------------------------------- effects
 
