@@ -27,6 +27,8 @@ class FileFacts(NamedTuple):
     """Variables of file scope declared ``__rcu``."""
     unbarred: frozenset[str] = frozenset()
     """The module's exit functions, where the file has callbacks run by call_rcu() and waits for none of them."""
+    deferred: frozenset[str] = frozenset()
+    """What the callbacks that the file gives to call_rcu() call: what they drop is there until readers are gone."""
 
 
 NO_FACTS: Final = FileFacts()
@@ -45,6 +47,7 @@ _GLOBAL: Final = re.compile(rb"^(?:static |extern )?" + _TYPE + rb"\s+__rcu\s*\*
 _FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"\s+__rcu\s*\*\s*(\w+)", re.MULTILINE)
 _OTHER_FIELD: Final = re.compile(rb"^[ \t]+" + _TYPE + rb"(?:\s+|\s*\*+\s*)(\w+)(?:\[\w*\])?;", re.MULTILINE)
 _CALLS_BACK: Final = re.compile(rb"\bcall_rcu(?:_hurry)?\s*\(")
+_CALLED: Final = re.compile(rb"\b(\w+)\s*\(")
 _INIT: Final = re.compile(rb"^module_init\s*\(\s*(\w+)\s*\)", re.MULTILINE)
 _EXIT: Final = re.compile(rb"^module_exit\s*\(\s*(\w+)\s*\)", re.MULTILINE)
 _PATH: Final = re.compile(r"(?:(\w+)\s*(?:\[[^\]]*\])*\s*(?:->|\.)\s*)?(\w+)\s*(?:\[.*\])*\s*$")
@@ -70,6 +73,7 @@ def file_facts(source: bytes) -> FileFacts:
         declared - plain,
         frozenset(match[1].decode() for match in _GLOBAL.finditer(text)),
         _unbarred(text),
+        _deferred(text),
     )
 
 
@@ -82,6 +86,15 @@ def _unbarred(text: bytes) -> frozenset[str]:
     if b"rcu_barrier" in text:
         return frozenset()
     return frozenset(match[1].decode() for match in _EXIT.finditer(text))
+
+
+def _deferred(text: bytes) -> frozenset[str]:
+    called: set[str] = set()
+    for args in _arguments(_CALLS_BACK, text):
+        name = re.escape(args[1].encode()) if len(args) == 2 else b""
+        body = re.search(rb"\b%s\s*\([^()]*\)\s*\{(.*?)\n\}" % name, text, re.DOTALL) if name else None
+        called |= {match[1].decode() for match in _CALLED.finditer(body[1])} if body else set()
+    return frozenset(called)
 
 
 def pointers_in(text: bytes) -> Counter[Place]:

@@ -12,7 +12,7 @@ from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import calls_in, nodes_in
 from patchlint.checkers.function_fault import FunctionFault, decisions, lower, marks, step
 from patchlint.checkers.protection import lock_promised
-from patchlint.dataflow import Event, Mark, PathReport, Released
+from patchlint.dataflow import Event, Mark, PathReport, Released, Site
 from patchlint.effects import Family
 from patchlint.ir import Assign, Member
 from patchlint.model import Confidence
@@ -91,7 +91,19 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
     site = report.sites.get((ended.site, ended.family))
     if site is None or site.by == "arg":
         return None
-    return "medium"
+    return "low" if ctx.mode == "tree" and _shown_around(ctx, site, ended) else "medium"
+
+
+def _shown_around(ctx: FunctionContext, site: Site, ended: Released) -> bool:
+    """While it was held the object was given to a call that may have taken a reference of its own."""
+    for call in calls_in(ctx.function):
+        if not site.pos < call.pos < ended.pos:
+            continue
+        summary = ctx.callees.summary(call.name) if call.name else None
+        for arg in call.args:
+            if (summary is None or summary.origin == "body") and render(arg) == site.subject:
+                return True
+    return False
 
 
 def _may_be_kept(report: PathReport, event: Event) -> bool:

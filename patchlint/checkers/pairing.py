@@ -93,7 +93,7 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
             if confidence is not None and ctx.mode == "tree":
                 evidence = _evidence(ctx, report, exit_, hold, ended)
-                confidence = graded(ctx, exit_, hold, site, family, paths[id(exit_)], evidence, confidence)
+                confidence = graded(ctx, report, exit_, hold, site, family, paths[id(exit_)], evidence, confidence)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
                 yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)

@@ -65,7 +65,9 @@ def _access(ctx: FunctionContext, event: Event) -> FunctionFault:
     )
     message = f"'{event.subject}' comes from rcu_access_pointer(), which gives a value to compare, and is followed"
     # Allowed where no reader is left (include/linux/rcupdate.h), which only the name can tell.
-    sure: Confidence = "medium" if _ENDS.search(ctx.function.name) else "high"
+    sure: Confidence = "high"
+    if _ENDS.search(ctx.function.name):
+        sure = "low" if ctx.mode == "tree" else "medium"
     return FunctionFault(CHECKER, "access-pointer", "", event.pos, event.subject, message, steps, sure, event.name)
 
 

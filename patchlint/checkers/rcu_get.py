@@ -34,7 +34,16 @@ def _unprotected(ctx: FunctionContext, report: PathReport, event: Event) -> bool
     """Whether nothing but the RCU section keeps the object findable: no lock, no promise of the caller's."""
     if event.name in _PLAIN and not _COUNTS.search(event.subject):
         return False
+    if _dropped_later(ctx, event.name):
+        return False
     return not lock_promised(ctx, report) and not any(is_lock(ctx, hold.family) for hold in event.holds)
+
+
+def _dropped_later(ctx: FunctionContext, name: str) -> bool:
+    """The last reference of these objects is dropped by a callback of call_rcu(): no reader sees a count of 0."""
+    summary = ctx.callees.summary(name)
+    families = (ctx.callees.family(e.resource) for e in summary.effects) if summary is not None else ()
+    return any(family is not None and not ctx.file.deferred.isdisjoint(family.releases) for family in families)
 
 
 def _unconditional(ctx: FunctionContext, event: Event) -> FunctionFault:

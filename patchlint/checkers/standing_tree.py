@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.evidence import marks_since, walks_around
 from patchlint.checkers.unwinding import SHOWN
-from patchlint.dataflow import Exit, Hold, Mark, Site
+from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, Value
 from patchlint.effects import Family
 from patchlint.model import CONFIDENCES, Confidence
 
@@ -29,8 +30,8 @@ class Evidence(NamedTuple):
 
 
 def graded(
-    ctx: FunctionContext, exit_: Exit, hold: Hold, site: Site, family: Family, path: Sequence[Mark],
-    evidence: Evidence, sure: Confidence,
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family,
+    path: list[Mark], evidence: Evidence, sure: Confidence,
 ) -> Confidence | None:  # fmt: skip
     """``sure``, lowered by what speaks for the code; None where the hold is kept by design."""
     if site.by == "given" and hold.stored:
@@ -39,9 +40,11 @@ def graded(
         return None
     if site.call in ctx.ruleset.models.table("unpaired").get("starts", ()):
         return None
-    if contradicts_itself(path) or not _kept_in_hand(site) or _helper_may_unlock(hold, family, path):
+    if SHOWN in site.flags and _object_put(ctx, report, hold, site, path):
+        return None
+    if _doubtful(ctx, report, exit_, hold, site, family, path, evidence):
         return "low"
-    if family.kind == "pair" and hold.owned and not evidence.error and not evidence.alike:
+    if contradicts_itself(path) or not _kept_in_hand(site) or _helper_may_unlock(hold, family, path):
         return "low"
     alone = not evidence.contrast and not evidence.error
     if hold.owned and site.by != "given" and alone and (family.kind == "mem" or site.where or hold.stored):
@@ -54,6 +57,68 @@ def graded(
         # Taken inside a callee, or kept with a result that is no failure: there may be an agreement about it.
         return min(sure, "medium", key=CONFIDENCES.index)
     return sure
+
+
+def _doubtful(
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family,
+    path: list[Mark], evidence: Evidence,
+) -> bool:  # fmt: skip
+    """What the path does not settle: who has it on success, what else decides, which of several it is."""
+    if hold.owned and evidence.contrast and not evidence.error and not evidence.alike:
+        return True  # only failures end it: on success it stays for whoever finds it
+    if site.where and not evidence.contrast:
+        return True  # told from a body, and nothing here ends it
+    if hold.owned and "[" in site.subject:
+        return True  # an element: a counter may tell how many there are
+    since = marks_since(path, hold.site)
+    return (
+        walks_around(report, exit_, hold)
+        or _ends_another(report, family, since)
+        or _counted_twice(report, hold, site, path)
+        or (family.kind == "lock" and _last_word(ctx, exit_))
+    )
+
+
+def _ends_another(report: PathReport, family: Family, since: Sequence[Mark]) -> bool:
+    """Something of the same family is ended that was not taken here: perhaps this, under another name."""
+    ended = {m.pos for m in since if m.kind == "release" and m.site < 0}
+    alike = {family.name, *family.compatible}
+    return any(r.pos in ended and r.family in alike and not r.matched for r in report.releases)
+
+
+def _counted_twice(report: PathReport, hold: Hold, site: Site, path: Sequence[Mark]) -> bool:
+    """One object was counted up at several places, and down: who is to end the other count is not told."""
+    others = {s.pos for s in report.sites.values() if s.subject == site.subject and s.pos != site.pos}
+    taken = any(m.kind == "acquire" and m.pos in others for m in path)
+    return hold.owned and taken and any(m.kind == "release" and m.site in others for m in path)
+
+
+def _last_word(ctx: FunctionContext, exit_: Exit) -> bool:
+    """What is returned is the result of a call that may well let go of the lock: no model says what it does."""
+    call = re.match(r"(\w+)\(.*\)$", exit_.text)
+    summary = ctx.callees.summary(call[1]) if call is not None and not call[1].isupper() else None
+    return call is not None and not call[1].isupper() and (summary is None or summary.origin != "model")
+
+
+def _object_put(ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
+    """A reference to the object that was set up is dropped instead: its end undoes what belongs to it."""
+    ended = {m.pos for m in marks_since(path, hold.site) if m.kind == "release"}
+    around = _around(report, hold.obj)
+    for release in report.releases:
+        family = ctx.callees.family(release.family)
+        same = release.obj in around or re.match(rf"{re.escape(release.subject)}\b", site.subject) is not None
+        if release.pos in ended and same and family is not None and family.kind == "ref":
+            return True
+    return False
+
+
+def _around(report: PathReport, value: Value) -> set[Value]:
+    """The objects that ``value`` is in, or was read from."""
+    found = {value}
+    while report.keys[value][0] in ("f", "e", "in", "ld"):
+        value = report.keys[value][1]
+        found.add(value)
+    return found
 
 
 def _kept_by_result(ctx: FunctionContext, exit_: Exit) -> bool:

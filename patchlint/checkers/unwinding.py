@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from patchlint.cfg import Branch, Cfg, Leave, Select, render, walk
 from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, last_word
@@ -23,6 +23,8 @@ UNDOING = re.compile(
     r"delete|del|abort|cancel|rollback|revert|drop|flush|kill|rearm)(?:_|$|\d)"
 )
 """Names that by their sound undo something; nothing is known of most of them."""
+_HALVES: Final = ("acquire", "release")
+"""What a call with a model of its own does: its name tells nothing more (``local_irq_enable`` ends, it takes nothing)."""
 SHOWN = "shown"
 """Flag of effects that come from here."""
 ELSEWHERE = "elsewhere"
@@ -84,7 +86,7 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = 
     for name, use in first.items():
         counterparts = models.counterpart(name)
         others = [other for other in counterparts if other in first]
-        if not counterparts or name in summaries or _has_effect(base, name, "acquire"):
+        if not counterparts or name in summaries or any(_has_effect(base, name, action) for action in _HALVES):
             continue
         for other in others:
             undo = first.get(other)
