@@ -24,7 +24,7 @@ UNDOING = re.compile(
 )
 """Names that by their sound undo something; nothing is known of most of them."""
 _HALVES: Final = ("acquire", "release")
-"""What a call with a model of its own does: its name tells nothing more (``local_irq_enable`` ends, it takes nothing)."""
+"""What a call with a model of its own does: its name tells nothing more (``local_irq_enable`` takes nothing)."""
 SHOWN = "shown"
 """Flag of effects that come from here."""
 ELSEWHERE = "elsewhere"
