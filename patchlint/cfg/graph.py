@@ -121,15 +121,16 @@ class Cfg:
         """Blocks that may follow ``block``."""
         return successors(self.blocks[block].term)
 
-    def reachable(self, block: int) -> set[int]:
-        """Blocks that some path from the end of ``block`` enters."""
+    def reachable(self, block: int, last: int = -1) -> set[int]:
+        """Blocks that some path from the end of ``block`` enters; none goes on from ``last``."""
         found: set[int] = set()
         work = [block]
         while work:
             for after in self.successors(work.pop()):
                 if after not in found:
                     found.add(after)
-                    work.append(after)
+                    if after != last:
+                        work.append(after)
         return found
 
 

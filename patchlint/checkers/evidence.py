@@ -35,7 +35,7 @@ def helper_may_undo(
     """A helper that sounds like undoing was called since: what it does to things found through others is not known.
 
     One that also comes after a release of the same hold does something else, and so does one that a teardown function
-    of the file calls beside such a release.
+    of the file calls beside such a release, or that comes before a release of what goes with a pointer.
     """
     if family.kind not in ("pair",) and not hold.stored and not hold.lost:
         return False
@@ -46,6 +46,7 @@ def helper_may_undo(
     released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
     return any(
         m.kind == "undo" and not any((pos, m.pos) in report.followed for pos in released)
+        and (family.kind == "pair" or (m.pos, hold.site) not in report.outlived)
         and not _beside(ctx, m.text, site.call, family)
         for m in since
     )  # fmt: skip
@@ -140,6 +141,8 @@ def undone_in_loop(report: PathReport, hold: Hold, site: Site, path: list[Mark])
 
     The taking loop may be a macro that the engine does not see through; then only a pair that is inferred counts.
     """
+    if site.by == "loop":
+        return False  # the taking loop is the macro, which keeps one at a time
     turns = report.loops
     inside = [t for t in turns if any(r.pos in t and r.site == hold.site for r in report.releases)]
     if not inside or not (SHOWN in site.flags or any(hold.site in t for t in turns)):

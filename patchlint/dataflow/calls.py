@@ -11,6 +11,7 @@ from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.macros import MacroActs
 from patchlint.dataflow.report import Event, Policy, Site
 from patchlint.dataflow.state import Hold, State
+from patchlint.dataflow.undoing import just_frees
 from patchlint.dataflow.values import Value
 from patchlint.effects import ANY, ZERO, Effect, Place, Summary
 from patchlint.ir import Call, Expr, Unary
@@ -102,7 +103,7 @@ class Calls(MacroActs):
         self.machine.target, self.machine.target_text = target, text
         summary = self.callees.summary(expr.name) if expr.name else None
         if st.holds and expr.args and (summary is None or summary.origin == "body"):
-            self._maybe_undoes(st, expr, summary)
+            self._maybe_undoes(st, expr, args, summary)
         self.look(st, expr, args, summary)
         if st.holds:
             self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
@@ -157,8 +158,10 @@ class Calls(MacroActs):
                 Event("given", expr.pos, expr.name, contexts, value, "", st.holds, st.trail, 0, render(arg))
             )
 
-    def _maybe_undoes(self, st: State, expr: Call, summary: Summary | None) -> None:
+    def _maybe_undoes(self, st: State, expr: Call, args: list[Value], summary: Summary | None) -> None:
         if summary is not None and any("shown" in effect.flags for effect in summary.effects):
+            return
+        if summary is not None and just_frees(self.machine.values, st, args, summary):
             return
         name = expr.name or getattr(expr.func, "field", "")
         if self.policy.undoing is not None and self.policy.undoing.search(name):

@@ -25,12 +25,13 @@ from patchlint.cfg import (
 )
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.calls import Calls
-from patchlint.dataflow.join import join, property_key
+from patchlint.dataflow.join import join, property_key, thin
 from patchlint.dataflow.leaving import Leaving
 from patchlint.dataflow.liveness import Needs, analyse
 from patchlint.dataflow.prune import Pruner
 from patchlint.dataflow.report import PathReport, Policy, Site
 from patchlint.dataflow.state import Hold, State
+from patchlint.dataflow.undoing import outlived, passed_on
 from patchlint.dataflow.values import Value
 from patchlint.effects import POS, Effect, Place
 from patchlint.ir import Call, Decl, Evaluate, Expr, Function, InitList, Name
@@ -72,18 +73,8 @@ class _Explorer:
         return PathReport(
             tuple(self.leaving.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
             frozenset(log.asserted), states, bool(self.work), loop_places(self.cfg),
-            tuple(self.values.root), tuple(self.values.nodes), self._passed_on(),
+            tuple(self.values.root), tuple(self.values.nodes), passed_on(log, self.cfg), outlived(log, self.cfg),
         )  # fmt: skip
-
-    def _passed_on(self) -> frozenset[tuple[int, int]]:
-        """Pairs of a release and a call that sounds like undoing which can follow it."""
-        log = self.calls.log
-        after = {block: self.cfg.reachable(block) for block in {log.blocks[r.pos] for r in log.releases.values()}}
-        return frozenset(
-            (r.pos, undo) for r in log.releases.values() for undo in log.undos
-            if log.blocks[undo] in after[log.blocks[r.pos]]
-            or (log.blocks[undo] == log.blocks[r.pos] and undo > r.pos)
-        ) if log.undos else frozenset()  # fmt: skip
 
     def _run_precise(self) -> int:
         """Fewest turns of loops first, then depth first; states are one only when they know the same."""
@@ -103,14 +94,20 @@ class _Explorer:
         return states
 
     def _run_joined(self) -> int:
-        """In reverse post order; states that hold the same are joined where paths meet."""
+        """In reverse post order; states that hold the same are joined where paths meet.
+
+        After the states that the policy grants there are half as many again in which less is told apart.
+        """
         buckets: dict[object, State] = {}
+        enough = self.policy.max_states
         joins, returned = self.needs.live, self.needs.returned
         states = 0
-        while self.work and states < self.policy.max_states:
+        while self.work and states < enough + enough // 2:
             block, _, _, st = heappop(self.work)
             if block in joins:
                 self.pruner.prune(block, st)
+                if states > enough:
+                    thin(st, hard=states > enough + enough // 4)
                 key = (block, property_key(st, self.facts, returned))
                 known = buckets.get(key)
                 if known is None:

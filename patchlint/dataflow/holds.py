@@ -28,7 +28,7 @@ class Log:
         self.block = 0
         """Block of the flow graph that is being executed."""
         self.blocks: dict[int, int] = {}
-        """Place of a release, or of a call that by its name undoes something -> its block."""
+        """Place of a taking, of a release, or of a call that by its name undoes something -> its block."""
         self.undos: set[int] = set()
 
     def event(self, event: Event) -> None:
@@ -83,6 +83,7 @@ class Holds:
             gone = {id(h) for h in (same[:kept] if kept else same) + [h for h in same if h.stored]}
             st.holds = tuple(h for h in st.holds if id(h) not in gone)
         st.holds = (*st.holds, hold)
+        self.log.blocks.setdefault(site.pos, self.log.block)
         st.mark("acquire", site.pos, site.call)
         self._untag(st, hold.obj, site)
 
@@ -125,6 +126,8 @@ class Holds:
                 score += 1
             if score and not hold.stored:
                 score += 1
+            if score and hold.scope < 0 and hold.stored:
+                score += 1  # of two on a loop's element the one that was handed on is not what an early exit drops
             if score and score >= rank:
                 best, rank = index, score
         if best < 0:

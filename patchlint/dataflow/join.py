@@ -16,7 +16,7 @@ _K = TypeVar("_K")
 Tag: TypeAlias = tuple[str, int]
 
 FEARED = frozenset(("freed", "dropped", "stale"))
-_NEVER_FOLLOWED = frozenset(("rcu-access",))
+NEVER_FOLLOWED = frozenset(("rcu-access",))
 
 
 def property_key(st: State, facts: Facts, returned: frozenset[str]) -> object:
@@ -27,6 +27,17 @@ def property_key(st: State, facts: Facts, returned: frozenset[str]) -> object:
     feared = frozenset((v, t[0]) for v, t in st.tags.items() if t[0] in FEARED) if st.tags else None
     result = tuple((n, facts.mask(st, st.env[n])) for n in returned if n in st.env)
     return (st.holds, bound, feared, result, st.vague)
+
+
+def thin(st: State, *, hard: bool) -> None:
+    """Give up what was handed on or, ``hard``, all that goes with a pointer: fewer states differ.
+
+    For functions that would not be walked to their end otherwise.  Locks and sections are never given up.
+    """
+    kept = tuple(h for h in st.holds if not h.owned or not (hard or h.stored))
+    if len(kept) != len(st.holds):
+        st.holds = kept
+        st.vague = True
 
 
 def join(old: State, new: State, block: int, facts: Facts) -> bool:
@@ -48,8 +59,15 @@ def join(old: State, new: State, block: int, facts: Facts) -> bool:
                 del old.facts[key]
             else:
                 old.facts[key] = union
+    return _join_tags(old, new) or changed
+
+
+def _join_tags(old: State, new: State) -> bool:
+    """What either says of a value; of two tags the one that forbids to follow it."""
+    changed = False
     for value, tag in new.tags.items():
-        if value not in old.tags:
+        known = old.tags.get(value)
+        if known is None or (tag[0] in NEVER_FOLLOWED and known[0] not in NEVER_FOLLOWED):
             old.tags[value] = tag
             changed = True
     return changed
@@ -113,4 +131,4 @@ def _merged_tag(mine: Tag | None, theirs: Tag | None) -> Tag | None:
         return None if one is None or one[0] in FEARED else one
     if (mine[0] in FEARED) != (theirs[0] in FEARED):
         return theirs if mine[0] in FEARED else mine
-    return theirs if theirs[0] in _NEVER_FOLLOWED else mine
+    return theirs if theirs[0] in NEVER_FOLLOWED else mine

@@ -32,11 +32,14 @@ class Leaving:
             self._exit(st, term, value, part, returned)
 
     def returned(self, st: State, value: Value) -> tuple[Hold, ...]:
-        """What is returned is the caller's: take those holds out of the state."""
+        """What is returned is the caller's: take those holds out of the state.
+
+        What a loop macro holds nobody gets with a pointer found through it: the macro drops it in its next turn.
+        """
         roots = self._values.root
         returned = tuple(
             h for h in st.holds
-            if h.owned and (roots[h.obj] == roots[value] or self._derived(value, h.obj))
+            if h.owned and (roots[h.obj] == roots[value] or (h.scope >= 0 and self._derived(value, h.obj)))
         )  # fmt: skip
         if returned:
             st.holds = tuple(h for h in st.holds if h not in returned)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from patchlint.cfg import render
 from patchlint.dataflow.holds import Log
+from patchlint.dataflow.join import NEVER_FOLLOWED
 from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.report import Event
 from patchlint.dataflow.state import State
@@ -25,12 +26,20 @@ class MacroActs:
         if handler is None or (macro.arg >= len(expr.args) and macro.acts not in ("never", "nothing", "assert_held")):
             return None
         value: Value | None = handler(st, expr, macro)
-        if value is not None and macro.tag:
+        if value is not None and macro.tag and not self._looked_at(st, macro, value):
             st.tags[value] = (macro.tag, expr.pos)
             if macro.family:
                 text = render(expr.args[macro.arg])
                 self.log.event(Event("load", expr.pos, expr.name, macro.family, value, text, st.holds, st.trail))
         return value
+
+    def _looked_at(self, st: State, macro: Macro, value: Value) -> bool:
+        """A load that may not be followed is compared with the same pointer, loaded so that it may."""
+        known = st.tags.get(value)
+        return (
+            macro.tag in NEVER_FOLLOWED and not self.machine.target_text and known is not None
+            and known[0] not in NEVER_FOLLOWED
+        )  # fmt: skip
 
     def _args(self, st: State, expr: Call) -> list[Value]:
         return [self.machine.value(st, arg) for arg in expr.args]

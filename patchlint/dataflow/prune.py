@@ -45,8 +45,10 @@ class Pruner:
                     del st.facts[key]
         for address in [a for a in st.mem if not leaves(a) <= reach]:
             del st.mem[address]
-        for value in [v for v in st.tags if v not in named and not self._near(v, named)]:
-            del st.tags[value]
+        if st.tags:
+            named.update(st.mem.values())
+            for value in [v for v in st.tags if v not in named and not self._near(v, named)]:
+                del st.tags[value]
 
     def _decided_by(self, value: Value) -> Iterator[Value]:
         """``value`` and those whose classes settle its truth: ``flag = x != 3;``."""

@@ -124,3 +124,5 @@ class PathReport:
     """Description of every value, for callers that ask where a value comes from (see ``values``)."""
     followed: frozenset[tuple[int, int]] = frozenset()
     """Places of a release and of a call that by its name undoes things, where the second can come after the first."""
+    outlived: frozenset[tuple[int, int]] = frozenset()
+    """Places of a call that by its name undoes things and of a taking, where what was taken is ended after the call."""
