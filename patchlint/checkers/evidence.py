@@ -18,6 +18,8 @@ _NEAR: Final = 100
 """Bytes of source between a condition and the call that it guards."""
 _HEAD: Final = 300
 """Bytes of a function's head that are looked at."""
+_ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
+"""Has a function of the driver called when the device goes away."""
 _PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 
 
@@ -105,6 +107,25 @@ def entered_from_outside(ctx: FunctionContext) -> bool:
     return bool(ctx.is_callback) or b" __init " in head
 
 
+def left_in_managed_memory(
+    ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, path: list[Mark]
+) -> bool:
+    """All that knows of it is memory that goes away by itself when the device's setup fails.
+
+    Not where something was given back since that was found through the same memory, nor where calls are arranged.
+    """
+    table = ctx.ruleset.models.table("managed")
+    text = ctx.source[ctx.function.start : ctx.function.end].decode("utf-8", "replace")
+    var = re.match(r"(\w+)->", site.subject)
+    makers = "|".join(table.get("memory", ()))
+    if var is None or not re.search(rf"\b{var[1]} = (?:{makers})\(", text) or _ARRANGES.search(text):
+        return False
+    since = {m.pos for m in marks_since(path, hold.site) if m.kind == "release"}
+    return not any(
+        r.pos in since and not r.matched and re.search(rf"\b{var[1]}\b", r.subject) for r in report.releases
+    )
+
+
 def released(report: PathReport, hold: Hold) -> bool:
     """Some path of the function surely ends what was taken at the same place."""
     return any(r.site == hold.site and r.exact for r in report.releases)
@@ -153,6 +174,8 @@ def undone_in_loop(report: PathReport, hold: Hold, site: Site, path: list[Mark])
 def still_registered(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold) -> bool:
     """What stays registered belongs to its registration: that is what is left open."""
     for other in exit_.holds:
+        if other == hold:
+            continue
         family = ctx.callees.family(other.family)
         if family is not None and family.sort == "reg" and report.roots[other.obj] == report.roots[hold.obj]:
             return True

@@ -18,6 +18,7 @@ from patchlint.checkers.evidence import (
     given_back_at_end,
     handed_back,
     helper_may_undo,
+    left_in_managed_memory,
     lone,
     managed_families,
     memory_freed,
@@ -183,6 +184,8 @@ def _judge_owned(
     if hold.stored and still_registered(ctx, report, exit_, hold):
         return None
     if hold.stored:
+        if error and left_in_managed_memory(ctx, report, hold, site, marks(exit_.trail)):
+            return "medium"
         if earlier_turn(report, hold, marks(exit_.trail)):
             return None
         if error and given_back_at_end(ctx, report, hold, site, family, marks(exit_.trail)):

@@ -12,7 +12,7 @@ OWNED = frozenset(("ref", "mem"))
 """Kinds of hold that go with a pointer; the others are states of the thing pointed to."""
 
 _MAX_SAME = 2
-"""Holds of one place in one state, of those only the last one stored: a loop that takes without end must converge."""
+"""Holds of one place in one state, the last ones: a loop that takes without end must converge."""
 
 
 class Log:
@@ -80,7 +80,7 @@ class Holds:
             same = [h for h in same if h.obj != hold.obj]
         if same:
             kept = 0 if site.by == "out" else 1 - _MAX_SAME
-            gone = {id(h) for h in (same[:kept] if kept else same) + [h for h in same if h.stored]}
+            gone = {id(h) for h in (same[:kept] if kept else same)}
             st.holds = tuple(h for h in st.holds if id(h) not in gone)
         st.holds = (*st.holds, hold)
         self.log.blocks.setdefault(site.pos, self.log.block)
@@ -244,7 +244,8 @@ class Holds:
             self._end(st, index, effect, result, pos, name)
         if index < 0 and "tells-last" in effect.flags and result >= 0:
             self._share_given_up(st, obj, result)
-        if effect.frees and effect.when == ANY and self.family(effect.resource).kind == "mem":
+        by_body = "inferred" in effect.flags  # whose body may well end what the memory holds as well
+        if effect.frees and effect.when == ANY and self.family(effect.resource).kind == "mem" and not by_body:
             self._lose(st, obj)
         self._after(st, effect, obj, result, pos)
 
