@@ -21,7 +21,8 @@ tag: the value at ``place`` gets the tag ``resource``.  set: the out-parameter a
 
 class Place(NamedTuple):
     """Where an effect acts: ``root`` is "result", "arg" (then ``index`` from 0) or "global"; ``deref`` says
-    that the thing is what the argument points to (out-parameter ``*arg``); ``path`` is a field below it."""
+    that the thing is what the argument points to (out-parameter ``*arg``); ``path`` is a field below it, with "&"
+    before it the field's own address."""
 
     root: Literal["result", "arg", "global"]
     index: int = 0  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
@@ -73,6 +74,8 @@ class Summary(NamedTuple):
     origin: Literal["model", "body", "pattern"] = "model"
     where: str = ""
     """file:line of the definition it was read from, for traces."""
+    looks: bool = False
+    """It surely writes nothing that outlives it: neither its arguments nor what they lead to are kept."""
 
 
 class Family(NamedTuple):

@@ -24,9 +24,12 @@ class Borrowing:
     """Answers about the callees of one state of a tree; memoised."""
 
     def __init__(
-        self, bodies: Bodies, base: Borrowing | None = None, untouched: Callable[[Callee], bool] = lambda _: False
-    ) -> None:
+        self, bodies: Bodies, pays: Callable[[Callee, int], bool], base: Borrowing | None = None,
+        untouched: Callable[[Callee], bool] = lambda _: False,
+    ) -> None:  # fmt: skip
         self.bodies = bodies
+        self._pays = pays
+        """Whether a body takes a reference of its own for whatever it keeps of a parameter."""
         self._base = base
         self._untouched = untouched
         """Callees for which ``base``, the tree without overlay, has the answer."""
@@ -55,7 +58,7 @@ class Borrowing:
                 self._known[root] = False
             else:
                 # Nothing that keeps can be reached from any of them.
-                self._known.update(dict.fromkeys(seen, True))
+                self._known.update(dict.fromkeys((root, *seen), True))
         return self._known[root]
 
     def lends(self, name: str, at: int, file: str) -> bool:
@@ -78,6 +81,8 @@ class Borrowing:
             if self._base is not None and self._untouched(one):
                 if not self._base.borrows(one, index):
                     return None
+                continue
+            if self._pays(one, index):
                 continue
             seen.add(node)
             file, param = one.definition.file, one.parameter(index)

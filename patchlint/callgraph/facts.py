@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-VERSION = 4
+VERSION = 5
 """Raised when the meaning of the facts changes."""
 
 Passing = tuple[str, int]
@@ -44,6 +44,8 @@ class Flow(NamedTuple):
     sure: tuple[SureCall, ...] = ()
     called: tuple[str, ...] = ()
     """Every name called anywhere; "" when there is a call through a pointer or unreadable text."""
+    looks: bool = False
+    """It writes nothing but its own variables: what it does not call for it only looks at."""
 
 
 def encode(flow: Flow) -> str:
@@ -53,7 +55,7 @@ def encode(flow: Flow) -> str:
 
 def decode(text: str) -> Flow:
     """Facts from JSON. Raises ValueError or TypeError for text that :func:`encode` did not make."""
-    params, returns_param, variadic, sure, called = json.loads(text)
+    params, returns_param, variadic, sure, called, looks = json.loads(text)
     return Flow(
         tuple(
             ParamFlow(kept, returned, *(tuple((name, at) for name, at in calls) for calls in lists))
@@ -63,4 +65,5 @@ def decode(text: str) -> Flow:
         variadic,
         tuple(SureCall(name, tuple(args)) for name, args in sure),
         tuple(called),
+        looks,
     )

@@ -62,7 +62,8 @@ def flow_of(function: Function, callees: Callees) -> Flow:
     sure = [call for call in found[0].sure if all(call in flow.sure for flow in found[1:])] if found else []
     called = sorted({name for flow in found for name in flow.called})
     variadic = bool(function.params) and function.params[-1].name == "__VA_ARGS__"
-    return Flow(params, returned.pop() if len(returned) == 1 else -1, variadic, tuple(sure), tuple(called))
+    looks = all(flow.looks for flow in found)
+    return Flow(params, returned.pop() if len(returned) == 1 else -1, variadic, tuple(sure), tuple(called), looks)
 
 
 def transparent(name: str) -> int:
@@ -101,6 +102,7 @@ class _Reader:
         self.returned_results: dict[int, dict[Passing, None]] = {}
         self.called: set[str] = set()
         self.assigned: set[str] = set()
+        self.writes = False
 
     def read(self) -> Flow:
         """The facts."""
@@ -124,7 +126,7 @@ class _Reader:
             )
             for at in range(len(self.params))
         )
-        return Flow(params, returns, False, tuple(self._sure()), tuple(sorted(self.called)))
+        return Flow(params, returns, False, tuple(self._sure()), tuple(sorted(self.called)), not self.writes)
 
     # ------------------------------------------------------------ expressions
 
@@ -141,6 +143,7 @@ class _Reader:
                         self.arrays.add(op.name)
                 elif isinstance(op, Havoc):
                     self.called.add("")
+                    self.writes = True
                     self.kept.update(dict.fromkeys(range(len(self.params)), "unreadable"))
 
     def _expressions(self) -> Iterator[Expr]:
@@ -211,11 +214,14 @@ class _Reader:
             match node:
                 case Assign(_, target, value, _):
                     if not (isinstance(target, Name) and target.id in self.locals):
-                        self._keep(self.borne(value), "in a local" if self._is_local(target) else "stored")
+                        local = self._is_local(target)
+                        self.writes |= not local
+                        self._keep(self.borne(value), "in a local" if local else "stored")
                 case InitList(_, items, _):
                     for _, item in items:
                         self._keep(self.borne(item), "in a local")
                 case Opaque(inner, _):
+                    self.writes = True
                     for part in inner:
                         self._keep(self.borne(part), "unreadable")
                 case Call():
@@ -246,6 +252,7 @@ class _Reader:
             found = self.borne(arg)
             if macro is not None:
                 if macro.acts in _STORES and at == macro.value:
+                    self.writes = True
                     self._keep(found, "stored")
             elif indirect:
                 self._keep(found, "indirect call")

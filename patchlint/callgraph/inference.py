@@ -6,21 +6,23 @@ Only what happens on every path, or on every path with a result of certain class
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from patchlint.callgraph.flows import evaluated, transparent
 from patchlint.cfg import Cfg, Leave, build, walk
-from patchlint.dataflow import Callees, Exit, Hold, PathReport, Policy, explore
-from patchlint.effects import ANY, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
+from patchlint.dataflow import SEED, Callees, Exit, Hold, PathReport, Policy, explore
+from patchlint.effects import ANY, NEG, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Call, Function, Variant
 
 MAX_STATES = 300
 """States explored of one callee; a body that needs more stays unknown."""
 
-_SEED = "param"
 _VOID = 8
 """The class of the result of a function that has none."""
 _INFERRED = frozenset(("inferred",))
+_OR_UNTOUCHED = frozenset(("or-untouched",))
+"""Some path with the same result leaves the out-parameter as it was."""
 
 
 class Inferred(NamedTuple):
@@ -28,7 +30,8 @@ class Inferred(NamedTuple):
 
     effects: tuple[Effect, ...] = ()
     args: tuple[str, ...] = ()
-    """For each parameter "take", "released" (an effect says when), "some" (taken on some paths), "open", or ""."""
+    """For each parameter "take", "released" (an effect says when), "some" (taken on some paths), "open", "paid" (what
+    may be kept has a reference of its own), or ""."""
     result: int = ANY
     never_returns: bool = False
 
@@ -76,7 +79,7 @@ class _Seeded:
     def __init__(self, callees: Callees, owned: frozenset[str]) -> None:
         self._callees = callees
         self.owned = owned
-        self._seed = Family(_SEED, "ref", "parameter", (), owned, nests=True)
+        self._seed = Family(SEED, "ref", "parameter", (), owned, nests=True)
 
     def summary(self, name: str) -> Summary | None:
         return self._callees.summary(name)
@@ -94,7 +97,7 @@ class _Seeded:
         return self._callees.scope_release(name)
 
     def family(self, resource: str) -> Family | None:
-        return self._seed if resource == _SEED else self._callees.family(resource)
+        return self._seed if resource == SEED else self._callees.family(resource)
 
 
 def _of_variant(function: Function, variant: Variant, callees: _Seeded, stored: frozenset[int]) -> Inferred:
@@ -104,19 +107,28 @@ def _of_variant(function: Function, variant: Variant, callees: _Seeded, stored: 
         return NOTHING
     if not report.exits:
         return Inferred((), ("",) * len(function.params), 0, True)
-    inferred = _Paths(function, cfg, report, callees, stored).inferred()
-    if not any(effect.action == "acquire" and effect.resource in callees.owned for effect in inferred.effects):
+    paths = _Paths(function, cfg, report, callees, stored)
+    inferred = paths.inferred()
+    acquires = [one for one in inferred.effects if one.action == "acquire" and one.resource in callees.owned]
+    gains = paths.gains()
+    if not acquires and not gains:
         return inferred
     # What an unknown call may have kept is not surely the caller's: only what is left even so is told as such.
-    doubting = explore(cfg, function, callees, Policy(True, MAX_STATES, seed_params=True))
-    left = _Paths(function, cfg, doubting, callees, stored).left()
-    return inferred._replace(
-        effects=tuple(
-            effect
-            for effect in inferred.effects
-            if effect.action != "acquire" or effect.resource not in callees.owned or effect._replace(where="") in left
-        )
-    )
+    doubting = _Paths(function, cfg, explore(cfg, function, callees, Policy(True, MAX_STATES, seed_params=True)),
+                      callees, stored)  # fmt: skip
+    left = doubting.left()
+    effects = tuple(one for one in inferred.effects if one not in acquires or one._replace(where="") in left)
+    args = tuple("paid" if at in gains and doubting.keeps(at) else what for at, what in enumerate(inferred.args))
+    return inferred._replace(effects=effects, args=args)
+
+
+@dataclass(slots=True)
+class _Classes:
+    """Classes of the result with which a place is left held, surely not held, and not written at all."""
+
+    having: int = 0
+    lacking: int = 0
+    untouched: int = 0
 
 
 class _Paths:
@@ -150,6 +162,18 @@ class _Paths:
         """The holds that the function leaves behind, without their places."""
         return frozenset(effect._replace(where="") for effect in self._acquired())
 
+    def gains(self) -> frozenset[int]:
+        """Parameters that stay the caller's although some path takes a reference on them and leaves it somewhere."""
+        return frozenset(
+            at for at in range(len(self.function.params))
+            if any(self._gained(leaving, at) for leaving in self.report.exits) and self.keeps(at)
+        )  # fmt: skip
+
+    def keeps(self, at: int) -> bool:
+        """Whether parameter ``at`` is the caller's on all ways out."""
+        left = (self._seed(leaving, at) for leaving in self.report.exits if not self._null(leaving, at))
+        return all(seed is not None and not seed.stored and seed.cond < 0 for seed in left)
+
     # ------------------------------------------------------------- parameters
 
     def _parameter(self, at: int) -> tuple[str, Effect | None]:
@@ -164,7 +188,7 @@ class _Paths:
                 continue
             left = self._seed(leaving, at)
             if left is None:
-                if any(hold.family == _SEED and hold.site == at for hold in leaving.returned):
+                if any(hold.family == SEED and hold.site == at for hold in leaving.returned):
                     kept |= mask
                 else:
                     gone |= mask
@@ -211,7 +235,7 @@ class _Paths:
         return None
 
     def _seed(self, leaving: Exit, at: int) -> Hold | None:
-        return next((hold for hold in leaving.holds if hold.family == _SEED and hold.site == at), None)
+        return next((hold for hold in leaving.holds if hold.family == SEED and hold.site == at), None)
 
     def _gained(self, leaving: Exit, at: int) -> bool:
         """Whether the path took a reference of its own on the parameter: what it stored is paid for."""
@@ -228,29 +252,57 @@ class _Paths:
 
     def _acquired(self) -> Iterator[Effect]:
         """Holds that the function leaves behind, on all paths or on those with certain results."""
-        having: dict[tuple[str, Place], int] = {}
-        lacking: dict[tuple[str, Place], int] = {}
-        per_exit = [(leaving.mask or _VOID, dict(self._left(leaving))) for leaving in self.report.exits]
-        for _, left in per_exit:
-            having.update(dict.fromkeys(left, 0))
-        for mask, left in per_exit:
-            for thing in having:
-                present = left.get(thing, 0) & mask
-                having[thing] |= present
-                lacking[thing] = lacking.get(thing, 0) | (mask & ~present)
-        for (family, place), yes in having.items():
-            no = lacking[family, place]
-            if not yes & ~no:
+        things = {thing: _Classes() for leaving in self.report.exits for thing, _ in self._left(leaving)}
+        for leaving in self.report.exits:
+            left = dict(self._left(leaving))
+            for (family, place), classes in things.items():
+                self._count(leaving, place, left.get((family, place), 0), classes)
+        for (family, place), classes in things.items():
+            surely = classes.having & ~classes.lacking
+            flags = _INFERRED
+            if surely & ~classes.untouched:
+                surely &= ~classes.untouched
+            elif surely:
+                flags |= _OR_UNTOUCHED
+            else:
                 continue
             at = next(h.site for e in self.report.exits for h in (*e.holds, *e.returned) if h.family == family)
             context = known.context if (known := self.callees.family(family)) is not None else ""
-            when = ANY if not no else yes & ~no & ANY
-            yield Effect("acquire", family, place, when, context=context, flags=_INFERRED, where=str(at))
+            when = ANY if surely == self.classes else surely & ANY
+            yield Effect("acquire", family, place, when, context=context, flags=flags, where=str(at))
+
+    def _count(self, leaving: Exit, place: Place, present: int, classes: _Classes) -> None:
+        """Note in ``classes`` how an exit leaves what is held at ``place`` with the results in ``present``."""
+        mask = leaving.mask or _VOID
+        classes.having |= present & mask
+        absent = mask & ~present
+        if not absent:
+            return
+        if place.deref and absent in (NEG, ZERO, _VOID):
+            content = self._content(leaving, place)
+            if content is None:
+                classes.untouched |= absent
+                return
+            if absent == NEG and not self._classes_of(leaving, content) & POS:
+                return  # a failure half way leaves what there is
+        classes.lacking |= absent
+
+    def _content(self, leaving: Exit, place: Place) -> int | None:
+        """What an exit leaves at an out-parameter; None where it has not been written."""
+        found = (value for address, value in leaving.memory if self._out_place(address) == place)
+        return next(found, None)
+
+    def _classes_of(self, leaving: Exit, value: int) -> int:
+        key = self.report.keys[value]
+        if key[0] == "c":
+            return ZERO if key[1] == 0 else NEG if key[1] < 0 else POS
+        known = dict(leaving.facts).get(value, ANY)
+        return known & NEG if key[0] == "neg" else known
 
     def _left(self, leaving: Exit) -> Iterator[tuple[tuple[str, Place], int]]:
         """What an exit leaves held: (family, place) and the classes of result with which it is."""
         for hold in (*leaving.holds, *leaving.returned):
-            if hold.family == _SEED:
+            if hold.family == SEED:
                 continue
             place = self._place(leaving, hold)
             if place is not None:
@@ -266,18 +318,24 @@ class _Paths:
         """Where the caller finds a reference or memory that is now its own; None when it does not."""
         keys, roots = self.report.keys, self.report.roots
         if hold in leaving.returned:
-            return Place("result") if not hold.stored and roots[hold.obj] == leaving.value else None
+            # Often by way of the thing that it is a part of: ``return to_lamp(dev)``.
+            return Place("result") if not hold.stored and roots[hold.obj] == roots[leaving.value] else None
         root = keys[roots[hold.obj]]
         if root[0] == "p" and not hold.stored:
             left = self._seed(leaving, root[1])
-            return Place("arg", root[1]) if left is not None and not left.stored else None
-        for address, value in leaving.memory:
-            key = keys[address]
-            if value == hold.obj and key[0] == "p":
-                return Place("arg", key[1], deref=True)
-            if value == hold.obj and key[0] == "f" and keys[key[1]][0] == "p":
-                return Place("arg", keys[key[1]][1], deref=True, path=key[2])
-        return None
+            path = where.path if (where := self._out_place(hold.obj)) is not None else ""
+            return Place("arg", root[1], path=path and "&" + path) if left is not None and not left.stored else None
+        written = (address for address, value in leaving.memory if value == hold.obj)
+        return next((place for address in written if (place := self._out_place(address)) is not None), None)
+
+    def _out_place(self, address: int) -> Place | None:
+        """``*arg``, or a field of the structure that a parameter points to."""
+        keys = self.report.keys
+        path: list[str] = []
+        while keys[address][0] == "f":
+            path.insert(0, keys[address][2])
+            address = keys[address][1]
+        return Place("arg", keys[address][1], True, ".".join(path)) if keys[address][0] == "p" else None
 
     def _address(self, value: int) -> Place | None:
         """A lock or section in terms of the caller: global, or a field below an argument."""

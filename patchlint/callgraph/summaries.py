@@ -19,7 +19,7 @@ from patchlint.ruleset import Models
 
 MAX_LEVELS = 3
 """How deep effects are looked for: a wrapper of a wrapper of a wrapper of an API."""
-_MOST_CALLS = 24
+_MOST_CALLS = 40
 """Names called in a body that is explored path by path: wrappers are small."""
 _PARTNERS = 6
 """Functions of the same file that are looked at for the other half of a lock wrapper."""
@@ -37,13 +37,15 @@ class TreeCallees:
         """The tree without the overlay of ``index``: it knows all that the overlay does not change."""
         self.bodies: Bodies = Bodies(models, index, digest, base.bodies if base is not None else None)
         self.borrowing: Borrowing = Borrowing(
-            self.bodies, base.borrowing if base is not None else None, self._untouched
+            self.bodies, self._pays, base.borrowing if base is not None else None, self._untouched
         )
         self.sleeping = Sleeping(self.bodies)
         self._owned = _owned(models)
         self._summaries: dict[tuple[object, ...], Summary | None] = {}
         self._inferred: dict[tuple[str, int, int], Inferred] = {}
         self._heights: dict[tuple[str, int, int], int] = {}
+        self._paying = False
+        """Whether a body is explored to answer the same question about another: that would have no end."""
 
     def with_overlay(self, files: Mapping[str, bytes | None]) -> TreeCallees:
         """The same tree with other files before it."""
@@ -126,7 +128,24 @@ class TreeCallees:
             sleeps=self.sleeping.agreed(found),
             origin="body",
             where=f"{definitions[0].file}:{definitions[0].line}",
+            looks=all(self._looks(callee) for callee in found),
         )
+
+    def _looks(self, callee: Callee, depth: int = 0) -> bool:
+        """Whether nothing that a call reaches is written, by itself or by what it calls."""
+        flow, file = callee.flow, callee.definition.file
+        if flow is None or not flow.looks or depth > _MAX_ALIASES:
+            return False
+        return all(self._only_looks(name, file, depth) for name in flow.called)
+
+    def _only_looks(self, name: str, file: str, depth: int) -> bool:
+        modelled = self.models.summary(name)
+        if modelled is not None:
+            return not modelled.effects and modelled.rest == "borrow" and all(one == "borrow" for one in modelled.args)
+        if self.models.macro(name) is not None:
+            return True
+        found = self.bodies.find(name, file)
+        return bool(found) and all(self._looks(callee, depth + 1) for callee in found)
 
     def _aliased(self, name: str, callee: Callee, levels: int, aliases: int) -> Summary | None:
         found = self.models.summary(callee.alias)
@@ -143,6 +162,8 @@ class TreeCallees:
             return "take"
         if what == "open":
             return "unknown"
+        if what == "paid":
+            return "borrow"
         # A result that points into the argument would be taken for another thing: leave it open what becomes of it.
         if at != given_back and any(self.borrowing.gives_back(callee, at) for callee in callees):
             return "unknown"
@@ -165,6 +186,25 @@ class TreeCallees:
             effect.action in ("release", "take") and effect.place == Place("arg", at) for effect in summary.effects
         )
 
+    def _pays(self, callee: Callee, at: int) -> bool:
+        """Whether a body takes a reference for what it keeps of a parameter; asked of those that take some only."""
+        if self._paying or callee.flow is None or not any(map(self._counts, callee.flow.called)):
+            return False
+        self._paying = True
+        try:
+            args = self._raw_effects(callee, MAX_LEVELS - 1).args
+        finally:
+            self._paying = False
+        return at < len(args) and args[at] == "paid"
+
+    def _counts(self, name: str) -> bool:
+        """Whether a call of an API takes a reference to its argument."""
+        modelled = self.models.summary(name)
+        return modelled is not None and any(
+            effect.action == "acquire" and effect.resource in self._owned and effect.place.root == "arg"
+            and not effect.place.deref for effect in modelled.effects
+        )  # fmt: skip
+
     # ---------------------------------------------------------------- effects
 
     def _effects(self, callee: Callee, levels: int) -> Inferred:
@@ -183,6 +223,7 @@ class TreeCallees:
         height = self._height(callee, levels)
         key = (*callee.place, height)
         if key not in self._inferred:
+            self._inferred[key] = NOTHING  # what recursion sees of itself
             self._inferred[key] = self._explored(callee, height) if height else NOTHING
         return self._inferred[key]
 

@@ -174,10 +174,9 @@ def undone_in_loop(report: PathReport, hold: Hold, site: Site, path: list[Mark])
 def still_registered(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold) -> bool:
     """What stays registered belongs to its registration: that is what is left open."""
     for other in exit_.holds:
-        if other == hold:
-            continue
-        family = ctx.callees.family(other.family)
-        if family is not None and family.sort == "reg" and report.roots[other.obj] == report.roots[hold.obj]:
+        family, site = ctx.callees.family(other.family), report.sites.get((other.site, other.family))
+        registers = (family is not None and family.sort == "reg") or (site is not None and "registers" in site.flags)
+        if registers and other != hold and report.roots[other.obj] == report.roots[hold.obj]:
             return True
     return False
 

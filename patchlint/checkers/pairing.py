@@ -181,7 +181,7 @@ def _judge_owned(
 ) -> Confidence | None:
     contrast = released(report, hold)
     error = _is_error(ctx, exit_)
-    if hold.stored and still_registered(ctx, report, exit_, hold):
+    if still_registered(ctx, report, exit_, hold):
         return None
     if hold.stored:
         if error and left_in_managed_memory(ctx, report, hold, site, marks(exit_.trail)):

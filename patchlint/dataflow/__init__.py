@@ -2,11 +2,12 @@
 
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.explore import explore
+from patchlint.dataflow.holds import SEED
 from patchlint.dataflow.report import Event, Exit, PathReport, Policy, Released, Site
 from patchlint.dataflow.state import Hold, Mark, State, Trail
 from patchlint.dataflow.values import Key, Value
 
 __all__ = [
-    "Callees", "Event", "Exit", "Hold", "Key", "Mark", "PathReport", "Policy", "Released", "Site", "State", "Trail",
-    "Value", "explore",
+    "SEED", "Callees", "Event", "Exit", "Hold", "Key", "Mark", "PathReport", "Policy", "Released", "Site", "State",
+    "Trail", "Value", "explore",
 ]

@@ -9,6 +9,7 @@ from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.holds import OWNED, Holds, Log
 from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.macros import MacroActs
+from patchlint.dataflow.places import below, subject_of
 from patchlint.dataflow.report import Event, Policy, Site
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.undoing import just_frees
@@ -201,6 +202,7 @@ class Calls(MacroActs):
         kept = tuple(
             h for h in st.holds
             if not h.owned or roots[h.obj] not in given or self._elsewhere(h, value) or not self._may_be_kept(h)
+            or self.holds.paid_for(st, h)
         )  # fmt: skip
         if len(kept) != len(st.holds):
             st.holds = kept
@@ -228,9 +230,13 @@ class Calls(MacroActs):
         return inside | {root[v] for a, v in st.mem.items() if root[a] in inside}
 
     def _share(self, st: State, args: list[Value], pos: int) -> None:
-        """What was registered can be found by others: holds on the things it is part of count as stored."""
+        """What was registered can be found by others: holds on the things it is part of count as stored.
+
+        Not what it was made of: the hold that begins here tells at each exit what becomes of that.
+        """
         roots = self.machine.values.root
         given = {roots[value] for value in args}.union(*(self._inside_local(st, value) for value in args))
+        given -= {roots[h.obj] for h in st.holds if h.site == pos and (h.owned or h.cond >= 0)}
         st.holds = tuple(
             h._replace(stored=True) if h.owned and h.site != pos and roots[h.obj] in given else h for h in st.holds
         )
@@ -243,10 +249,11 @@ class Calls(MacroActs):
     def _apply(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
         result = self._result(st, expr, args, summary)
         outs: dict[tuple[int, str], Value] = {}
+        effects = tuple(e for e in summary.effects if "or-untouched" not in e.flags or self._empty(st, args, e.place))
         for index in range(len(args)):
             if summary.origin != "model" or any(e.place.index == index and e.place.deref for e in summary.effects):
                 self._may_write(st, expr, index, args[index])
-        for effect in summary.effects:
+        for effect in effects:
             self._effect(st, expr, args, summary, effect, result, outs)
         if st.holds:
             if any(self._registers(effect) for effect in summary.effects):
@@ -272,11 +279,18 @@ class Calls(MacroActs):
         self.machine.facts.settle(st)
         return result
 
+    def _empty(self, st: State, args: list[Value], place: Place) -> bool:
+        """Whether an out-parameter is NULL before the call: what it holds afterwards comes from there."""
+        if place.index >= len(args):
+            return False
+        address = below(self.machine.values, args[place.index], place)
+        return self.machine.facts.mask(st, self.machine.load(st, address)) == ZERO
+
     def _keeps(self, summary: Summary, index: int) -> bool:
-        """Whether the callee may keep what an argument leads to: no model says that it only looks at it."""
-        return summary.origin != "model" or (
-            summary.args[index] if index < len(summary.args) else summary.rest
-        ) != "borrow"
+        """Whether the callee may keep what an argument leads to: nothing says that it only looks at it."""
+        if summary.origin != "model":
+            return not summary.looks
+        return (summary.args[index] if index < len(summary.args) else summary.rest) != "borrow"
 
     def _registers(self, effect: Effect) -> bool:
         return effect.action == "acquire" and (
@@ -301,7 +315,7 @@ class Calls(MacroActs):
         if effect.action == "acquire":
             self._acquire(st, expr, summary, effect, obj, result)
         elif effect.action == "release":
-            subject = self._text(expr, effect.place)
+            subject = subject_of(expr, effect.place, self.machine.target_text)
             self.holds.release(st, effect, obj, result, expr.pos, expr.name, subject)
         elif effect.action == "take":
             self.holds.take(st, obj, result=result, mask=effect.when)
@@ -328,14 +342,15 @@ class Calls(MacroActs):
             if member not in outs:
                 outs[member] = self._out(st, expr, base, place)
             return outs[member]
+        if place.path.startswith("&"):
+            return below(values, base, place)
         for field in filter(None, place.path.split(".")):
             base = self.machine.load(st, values.make("f", base, field))
         return base
 
     def _out(self, st: State, expr: Call, address: Value, place: Place) -> Value:
         """What the callee wrote through an out-parameter."""
-        for field in filter(None, place.path.split(".")):
-            address = self.machine.values.make("f", address, field)
+        address = below(self.machine.values, address, place)
         key = self.machine.values.nodes[address]
         if key[0] == "&l":
             self.machine.target = key[1]
@@ -361,7 +376,7 @@ class Calls(MacroActs):
         if by == "arg" and kind == "ref" and self._born(st, obj, effect):
             by = "born"
         owned = kind in OWNED or (kind == "pair" and by in ("result", "out"))
-        subject = self._text(expr, effect.place)
+        subject = subject_of(expr, effect.place, self.machine.target_text)
         where = (effect.where or summary.where) if summary.origin == "body" else ""
         site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
         stored = (by == "arg" or (by == "out" and summary.origin == "body")) and self._already_stored(st, obj)
@@ -380,13 +395,3 @@ class Calls(MacroActs):
         """``x->p = p; hold(p)``: the pointer was stored before it was held."""
         nodes, root = self.machine.values.nodes, self.machine.values.root
         return any(v == obj and nodes[root[a]][0] != "&l" for a, v in st.mem.items())
-
-    def _text(self, expr: Call, place: Place) -> str:
-        if place.root == "result":
-            return self.machine.target_text or render(expr, 40)
-        if place.root == "global" or place.index >= len(expr.args):
-            return expr.name
-        arg = expr.args[place.index]
-        if place.deref and isinstance(arg, Unary) and arg.op == "&":
-            arg = arg.operand
-        return ".".join(filter(None, (render(arg), place.path)))

@@ -25,6 +25,7 @@ from patchlint.cfg import (
 )
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.calls import Calls
+from patchlint.dataflow.holds import SEED
 from patchlint.dataflow.join import join, property_key, thin
 from patchlint.dataflow.leaving import Leaving
 from patchlint.dataflow.liveness import Needs, analyse
@@ -131,7 +132,7 @@ class _Explorer:
             if self.policy.seed_params and param.pointer:
                 site = Site(self.function.start, f"param{index}", self.function.name, param.name, "arg")
                 self.calls.log.sites[(site.pos, site.family)] = site
-                st.holds = (*st.holds, Hold("param", value, index, owned=True))
+                st.holds = (*st.holds, Hold(SEED, value, index, owned=True))
         for index, family in self.policy.given:
             self._given(st, index, family)
         st.vague = not self.function.whole

@@ -11,6 +11,9 @@ from patchlint.effects import ANY, POS, Effect, Family
 OWNED = frozenset(("ref", "mem"))
 """Kinds of hold that go with a pointer; the others are states of the thing pointed to."""
 
+SEED = "param"
+"""Family of the hold that a summarised function starts with on each pointer parameter."""
+
 _MAX_SAME = 2
 """Holds of one place in one state, the last ones: a loop that takes without end must converge."""
 
@@ -158,7 +161,7 @@ class Holds:
             site = self.log.sites.get((hold.site, hold.family))
             by_body = "inferred" in effect.flags or (site is not None and site.where != "")
             by_body |= hold.obj == obj and {self.family(hold.family).kind, self.family(effect.resource).kind} == {"mem"}
-            if hold.owned and by_body and hold.family != "param" and roots[hold.obj] == roots[obj]:
+            if hold.owned and by_body and hold.family != SEED and roots[hold.obj] == roots[obj]:
                 return index
         return -1
 
@@ -342,7 +345,7 @@ class Holds:
             hit = hold.obj == obj or (
                 roots[hold.obj] == roots[obj] and (hold.owned or self._inside(obj, hold.obj))
             )
-            if not hit or self.family(hold.family).kind == "rcu":
+            if not hit or self.family(hold.family).kind == "rcu" or self.paid_for(st, hold):
                 kept.append(hold)
             elif mask != ANY and result >= 0:
                 rest = self.conditional(st, hold, result, ANY & ~mask)
@@ -350,6 +353,13 @@ class Holds:
                     kept.append(rest)
         if len(kept) != len(st.holds) or mask != ANY:
             st.holds = tuple(kept)
+
+    def paid_for(self, st: State, hold: Hold) -> bool:
+        """Whether the caller's hold on a parameter stays its own, because what is given away has one taken for it."""
+        if hold.family != SEED:
+            return False
+        roots = self.values.root
+        return any(h.owned and h.family != SEED and roots[h.obj] == roots[hold.obj] for h in st.holds)
 
     def _inside(self, a: Value, b: Value) -> bool:
         """Whether one address is derived from the other."""

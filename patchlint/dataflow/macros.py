@@ -95,10 +95,9 @@ class MacroActs:
         return self.machine.value(st, expr.args[macro.arg])
 
     def _do_err_ptr(self, st: State, expr: Call, macro: Macro) -> Value:
-        """``ERR_PTR(err)``: an error whenever ``err`` is not 0."""
+        """``ERR_PTR(err)``: an error whenever ``err`` is not 0, and never a thing."""
         value = self.machine.value(st, expr.args[macro.arg])
-        if not self.machine.facts.mask(st, value) & ZERO:
-            self.machine.facts.narrow(st, value, NEG)
+        self.machine.facts.narrow(st, value, NEG | ZERO if self.machine.facts.mask(st, value) & ZERO else NEG)
         return value
 
     def _do_ptr_err_or_zero(self, st: State, expr: Call, macro: Macro) -> Value:

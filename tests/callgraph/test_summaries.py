@@ -7,7 +7,7 @@ from memory_store import MemoryStore
 
 from patchlint.callgraph import TreeCallees, TreeIndex
 from patchlint.callgraph.codec import decode_summary, encode_summary
-from patchlint.effects import NEG, POS, ZERO, Effect, Place, Summary
+from patchlint.effects import ANY, NEG, POS, ZERO, Effect, Place, Summary
 from patchlint.host.rulefiles import load_ruleset
 from patchlint.ruleset import Models
 
@@ -282,7 +282,7 @@ static struct device_node *f(struct box *b)
 
 def test_a_get_of_the_argument(models: Models) -> None:
     source = "static void hold(struct box *b)\n{\n\tget_device(&b->dev);\n}\n"
-    assert effects(infer(models, source, "hold")) == [("acquire", "device", Place("arg", 0), 7)]
+    assert effects(infer(models, source, "hold")) == [("acquire", "device", Place("arg", 0, path="&dev"), 7)]
 
 
 def test_an_out_parameter(models: Models) -> None:
@@ -295,6 +295,75 @@ static int f(struct box *b, struct device_node **out)
 """
     found = [one for one in infer(models, source, "f").effects if one.action == "acquire"]
     assert [(one.resource, one.place) for one in found] in ([], [("of_node", Place("arg", 1, deref=True))])
+
+
+def test_a_part_that_is_returned_as_what_it_is_a_part_of(models: Models) -> None:
+    source = """
+static struct box *find(const char *name)
+{
+\tstruct device *dev = class_find_device_by_name(&boxes, name);
+
+\treturn dev ? container_of(dev, struct box, dev) : NULL;
+}
+"""
+    assert effects(infer(models, source, "find")) == [("acquire", "device", Place("result"), POS)]
+
+
+def filled(models: Models, body: str) -> list[tuple[int, bool]]:
+    """When a structure that ``f`` fills holds memory, and whether it may have been left as it was."""
+    lines = body.replace("\n", "\n\t")
+    found = infer(models, f"static int f(struct box *b, int n)\n{{\n\t{lines}\n}}\n", "f").effects
+    assert all((one.resource, one.place) == ("kmalloc", Place("arg", 0, True, "in.data")) for one in found)
+    return [(one.when, "or-untouched" in one.flags) for one in found]
+
+
+ALLOCATES = "b->in.data = kmalloc(n, GFP_KERNEL);\nif (!b->in.data)\n\treturn -ENOMEM;\n"
+
+
+def test_a_failure_half_way_leaves_what_there_is(models: Models) -> None:
+    assert filled(models, f"{ALLOCATES}if (n > 9)\n\treturn -EINVAL;\nreturn 0;") == [(ANY, False)]
+    cleans = "if (n > 9) {\n\tkfree(b->in.data);\n\treturn -EINVAL;\n}\nreturn 0;"
+    assert filled(models, ALLOCATES + cleans) == [(ZERO, False)]
+
+
+def test_success_that_may_leave_a_place_as_it_was(models: Models) -> None:
+    assert filled(models, f"if (!n)\n\treturn 0;\n{ALLOCATES}return 0;") == [(ZERO, True)]
+    sometimes = "b->in.data = n ? kmalloc(n, GFP_KERNEL) : NULL;\nreturn 0;"
+    assert filled(models, sometimes) == []
+
+
+def test_what_is_kept_with_a_reference_of_its_own(models: Models) -> None:
+    source = """
+static void start(struct box *b)
+{
+\tget_device(&b->dev);
+\tmystery(b);
+}
+static void maybe(struct box *b)
+{
+\tif (b->ready)
+\t\tstart(b);
+}
+"""
+    assert infer(models, source, "start").args == ("borrow",)
+    assert infer(models, source, "maybe").args == ("borrow",)
+    assert infer(models, source.replace("get_device(&b->dev);", ""), "maybe").args == ("unknown",)
+
+
+@pytest.mark.parametrize(
+    ("body", "looks"),
+    [
+        ("return b->n + b->next->n;", True),
+        ("struct box *next = b->next; return peek(next);", True),
+        ("b->n = 1; return 0;", False),
+        ("return mystery(b);", False),
+        ("return b->ops->size(b);", False),
+        ("kfree(b->data); return 0;", False),
+    ],
+)
+def test_what_only_looks(models: Models, body: str, looks: bool) -> None:
+    source = f"static int f(struct box *b)\n{{\n\t{body}\n}}\nint peek(struct box *b)\n{{\n\treturn b->n;\n}}\n"
+    assert infer(models, source, "f").looks is looks
 
 
 LOCKS = """
