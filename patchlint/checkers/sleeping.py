@@ -14,10 +14,11 @@ CHECKER: Final = "context"
 KINDS: Final = ("lock", "rcu")
 """Sorts of context, each with a rule of its own; a call that is wrong in both is reported once, for the first."""
 
-_SLEEPING: Final = frozenset((
+SLEEPING: Final = frozenset((
     "GFP_KERNEL", "GFP_KERNEL_ACCOUNT", "GFP_USER", "GFP_HIGHUSER", "GFP_HIGHUSER_MOVABLE", "GFP_NOFS", "GFP_NOIO",
     "GFP_TRANSHUGE", "__GFP_DIRECT_RECLAIM", "__GFP_RECLAIM", "M_WAITOK",
 ))  # fmt: skip
+"""Allocation flags that allow to sleep."""
 _FAULTS_OFF: Final = ("pagefault", "kunmap_atomic")
 """Families of holds under which an access to user memory fails instead of sleeping."""
 
@@ -52,7 +53,7 @@ def may_sleep(report: PathReport, event: Event) -> bool:
     if key[0] == "c":
         return bool(key[1])  # a pause between two looks, in place of flags
     words = _flags(report, event.obj)
-    return words is not None and bool(words & _SLEEPING)
+    return words is not None and bool(words & SLEEPING)
 
 
 def _flags(report: PathReport, value: int) -> frozenset[str] | None:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeAlias
 
+from patchlint.checkers.tree_fault import TreeFault, findings
 from patchlint.checkers.tree_view import Piece, TreeView
+from patchlint.model import Finding
+from patchlint.ruleset import Ruleset
+from patchlint.syntax import Head
 
 _CALLED: Final = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\(")
+
+
+Check: TypeAlias = Callable[[TreeView, Piece, Head], Iterator[TreeFault]]
+"""Faults of one function in one state."""
 
 
 class Changed(NamedTuple):
@@ -31,6 +39,27 @@ def changed_functions(before: TreeView | None, after: TreeView) -> Iterator[Chan
             was, now = old.get(name), new.get(name)
             if was is None or now is None or was[1] != now[1]:
                 yield Changed(path, name, was and was[0], now and now[0])
+
+
+def new_findings(
+    before: TreeView | None, after: TreeView, check: Check, checker: str, ruleset: Ruleset, kind: str = ""
+) -> tuple[Finding, ...]:
+    """Findings in the functions that differ between two states, or with no ``before`` in all of ``after``.
+
+    What ``before`` has as well is left out.
+    """
+
+    def found(view: TreeView, places: list[tuple[Piece, str]]) -> tuple[Finding, ...]:
+        heads = ((piece, head) for piece, name in places for head in piece.unit.heads if head.name == name)
+        faults = (fault for piece, head in heads for fault in check(view, piece, head))
+        return findings(tuple(faults), checker, ruleset, kind)
+
+    changes = tuple(changed_functions(before, after))
+    now = found(after, [(one.after, one.name) for one in changes if one.after is not None])
+    if before is None or not now:
+        return now
+    known = {one.key for one in found(before, [(one.before, one.name) for one in changes if one.before is not None])}
+    return tuple(one for one in now if one.key not in known)
 
 
 def changed_outside(before: TreeView | None, after: TreeView, path: str) -> bool:

@@ -46,11 +46,13 @@ def finding(fault: TreeFault, rule: Rule) -> Finding:
     )
 
 
-def findings(faults: tuple[TreeFault, ...], checker: str, ruleset: Ruleset) -> tuple[Finding, ...]:
+def findings(
+    faults: tuple[TreeFault, ...], checker: str, ruleset: Ruleset, kind: str = ""
+) -> tuple[Finding, ...]:
     """Findings of all faults that some rule speaks of, one for each key."""
     made: dict[str, Finding] = {}
     for fault in faults:
-        rule = ruleset.speaking_of(checker, fault.fault)
+        rule = ruleset.speaking_of(checker, fault.fault, kind)
         if rule is not None:
             found = finding(fault, rule)
             made.setdefault(found.key, found)

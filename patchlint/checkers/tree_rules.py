@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from patchlint.checkers.dst_rules import check_dst
+from patchlint.checkers.growing import check_growing
 from patchlint.checkers.rcu_rules import check_rcu
 from patchlint.checkers.static_key import check_keys
 from patchlint.checkers.static_key_sites import KeyReader
@@ -22,4 +23,5 @@ def check_tree(
         *check_keys(before, after, ruleset, reader),
         *check_dst(before, after, ruleset),
         *check_rcu(before, after, ruleset),
+        *check_growing(before, after, ruleset),
     )
