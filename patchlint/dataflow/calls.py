@@ -172,8 +172,9 @@ class Calls(MacroActs):
 
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
         """Nothing is known of the callee: it may write through addresses it gets and, by policy, keep what it gets."""
+        takes = self.policy.unknown_takes or self.policy.fresh
         for index, value in enumerate(args):
-            if self.policy.unknown_takes or self.policy.fresh:
+            if takes and st.holds:
                 self._may_take(st, value)
             self._may_write(st, expr, index, value)
         if not self.policy.unknown_takes and st.holds:
@@ -250,18 +251,26 @@ class Calls(MacroActs):
         result = self._result(st, expr, args, summary)
         outs: dict[tuple[int, str], Value] = {}
         effects = tuple(e for e in summary.effects if "or-untouched" not in e.flags or self._empty(st, args, e.place))
-        for index in range(len(args)):
+        for index, value in enumerate(args):
             if summary.origin != "model" or any(e.place.index == index and e.place.deref for e in summary.effects):
-                self._may_write(st, expr, index, args[index])
+                self._may_write(st, expr, index, value)
         for effect in effects:
             self._effect(st, expr, args, summary, effect, result, outs)
         if st.holds:
-            if any(self._registers(effect) for effect in summary.effects):
-                self._share(st, args, expr.pos)
-            elif any(effect.action == "acquire" and effect.place.root == "result" for effect in summary.effects):
-                self._absorb(st, args)
-            else:
-                self._share_local(st, [v for i, v in enumerate(args) if self._keeps(summary, i)], expr.pos)
+            self._pass_on(st, expr, args, summary)
+        if summary.never_returns:
+            self.stops = True
+        self.machine.facts.settle(st)
+        return result
+
+    def _pass_on(self, st: State, expr: Call, args: list[Value], summary: Summary) -> None:
+        """What becomes of what is held and given to the call, besides its effects."""
+        if any(self._registers(effect) for effect in summary.effects):
+            self._share(st, args, expr.pos)
+        elif any(effect.action == "acquire" and effect.place.root == "result" for effect in summary.effects):
+            self._absorb(st, args)
+        else:
+            self._share_local(st, [v for i, v in enumerate(args) if self._keeps(summary, i)], expr.pos)
         for index, value in enumerate(args):
             what = summary.args[index] if index < len(summary.args) else summary.rest
             if what == "take" and summary.origin == "body" and not self.policy.unknown_takes:
@@ -274,10 +283,6 @@ class Calls(MacroActs):
                 self.stored(st, value, expr.pos, local=False, text=expr.name)
             elif what == "unknown" and (self.policy.unknown_takes or self.policy.fresh):
                 self._may_take(st, value)
-        if summary.never_returns:
-            self.stops = True
-        self.machine.facts.settle(st)
-        return result
 
     def _empty(self, st: State, args: list[Value], place: Place) -> bool:
         """Whether an out-parameter is NULL before the call: what it holds afterwards comes from there."""

@@ -110,7 +110,8 @@ def _merge(
         old.facts[phi] = mask
         _retag(old, phi, tag)
         return True
-    for known in [k for k in old.facts if phi in facts.values.leaves(k if k >= 0 else ~k)]:
+    leaves = facts.values.leaves
+    for known in [k for k in old.facts if phi in leaves[k if k >= 0 else ~k]]:
         del old.facts[known]
     old.facts[phi] = mask
     _retag(old, phi, tag)

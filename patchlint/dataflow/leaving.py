@@ -50,7 +50,7 @@ class Leaving:
         key = self._values.nodes[value]
         if not self._function.return_pointer or key[0] not in ("ld", "in", "f", "s"):
             return False
-        return obj in self._values.leaves(value) or (
+        return obj in self._values.leaves[value] or (
             key[0] == "s" and self._values.root[obj] in self._calls.given.get(key[1], ())
         )
 

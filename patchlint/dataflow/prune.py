@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Final
 
 from patchlint.dataflow.liveness import Needs
 from patchlint.dataflow.state import State
 from patchlint.dataflow.values import Value, Values
+
+_NOTHING: Final = frozenset[Value]()
 
 
 class Pruner:
@@ -27,13 +29,17 @@ class Pruner:
 
     def _knowledge(self, block: int, st: State, asked: frozenset[str]) -> None:
         kept = {h.cond for h in st.holds if h.cond >= 0}
-        kept.update(h.obj for h in st.holds)
+        kept.update([h.obj for h in st.holds])
+        nodes, leaves = self._values.nodes, self._values.leaves
         for name, value in st.env.items():
             if name in asked:
-                kept.update(self._decided_by(value))
+                kept.add(value)
+                # What settles its truth: ``flag = x != 3;``
+                while nodes[value][0] in ("not", "perr0"):
+                    value = nodes[value][1]
+                    kept.add(value)
         named = {*st.env.values(), *kept}
-        leaves = self._values.leaves
-        reach = frozenset[Value]().union(*map(leaves, named))
+        reach = _NOTHING.union(*[leaves[value] for value in named])
         words = self._asked[block]
         for key in list(st.facts):
             value = key if key >= 0 else ~key
@@ -41,22 +47,14 @@ class Pruner:
                 known = words.get(value)
                 if known is None:
                     known = words[value] = self._asks(value, asked)
-                if not known or not leaves(value) <= reach:
+                if not known or not leaves[value] <= reach:
                     del st.facts[key]
-        for address in [a for a in st.mem if not leaves(a) <= reach]:
+        for address in [a for a in st.mem if not leaves[a] <= reach]:
             del st.mem[address]
         if st.tags:
             named.update(st.mem.values())
             for value in [v for v in st.tags if v not in named and not self._near(v, named)]:
                 del st.tags[value]
-
-    def _decided_by(self, value: Value) -> Iterator[Value]:
-        """``value`` and those whose classes settle its truth: ``flag = x != 3;``."""
-        nodes = self._values.nodes
-        yield value
-        while nodes[value][0] in ("not", "perr0"):
-            value = nodes[value][1]
-            yield value
 
     def _asks(self, value: Value, asked: frozenset[str]) -> bool:
         """Whether a later condition may compute ``value`` again."""

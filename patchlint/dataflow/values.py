@@ -47,7 +47,7 @@ def class_of(number: int) -> int:
 class Values:
     """The values of one exploration; grows only."""
 
-    __slots__ = ("_ids", "_leaves", "_words", "depth", "nodes", "root", "static")
+    __slots__ = ("_ids", "_words", "depth", "leaves", "nodes", "root", "static")
 
     def __init__(self) -> None:
         self.nodes: list[Key] = []
@@ -57,7 +57,8 @@ class Values:
         self.static: list[int] = []
         """Classes that a value may be in whatever the path."""
         self.depth: list[int] = []
-        self._leaves: dict[Value, frozenset[Value]] = {}
+        self.leaves: list[frozenset[Value]] = []
+        """Unknowns that a value is made of; constants and addresses of variables do not count."""
         self._words: dict[Value, frozenset[str]] = {}
         self.make("c", 0)
         self.make("c", 1)
@@ -72,7 +73,9 @@ class Values:
         self.nodes.append(key)
         self.root.append(self._root(key, value))
         self.static.append(self._static(key))
-        self.depth.append(1 + max((self.depth[k] for k in self.operands(key)), default=0))
+        inner = self.operands(key)
+        self.depth.append(1 + max([self.depth[k] for k in inner]) if inner else 1)
+        self.leaves.append(self._leaves(value, kind, inner))
         return value
 
     def _root(self, key: Key, value: Value) -> Value:
@@ -111,6 +114,12 @@ class Values:
         if kind == "perr0":
             return NEG | ZERO
         return ANY
+
+    def _leaves(self, value: Value, kind: str, inner: tuple[Value, ...]) -> frozenset[Value]:
+        if not inner:
+            return frozenset() if kind in _FIXED else frozenset((value,))
+        first = self.leaves[inner[0]]
+        return first if len(inner) == 1 else first | self.leaves[inner[1]]
 
     def constant(self, number: int) -> Value:
         """The integer ``number``."""
@@ -156,19 +165,6 @@ class Values:
         if self.static[a] & ZERO == 0:
             return 0
         return self.make("not", a)
-
-    def leaves(self, value: Value) -> frozenset[Value]:
-        """Unknowns that ``value`` is made of; constants and addresses of variables do not count."""
-        known = self._leaves.get(value)
-        if known is None:
-            key = self.nodes[value]
-            inner = self.operands(key)
-            if inner:
-                known = frozenset[Value]().union(*map(self.leaves, inner))
-            else:
-                known = frozenset() if key[0] in _FIXED else frozenset((value,))
-            self._leaves[value] = known
-        return known
 
     def words(self, value: Value) -> frozenset[str]:
         """Names of fields and variables in ``value``."""
