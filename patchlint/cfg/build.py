@@ -93,20 +93,22 @@ class _Builder(Emitter):
             return block
 
         order: list[int] = []
-        seen: set[int] = set()
-        stack: list[tuple[int, int]] = [(settle(0), 0)]
-        seen.add(stack[0][0])
+        first = settle(0)
+        seen = {first}
+        stack = [(first, iter(successors(self._term(first))))]
         while stack:
-            block, at = stack.pop()
-            nexts = successors(self._term(block))
-            if at < len(nexts):
-                stack.append((block, at + 1))
-                target = hop.setdefault(nexts[at], settle(nexts[at]))
-                if target not in seen:
-                    seen.add(target)
-                    stack.append((target, 0))
-            else:
+            block, nexts = stack[-1]
+            following = next(nexts, -1)
+            if following < 0:
                 order.append(block)
+                stack.pop()
+                continue
+            if following not in hop:
+                hop[following] = settle(following)
+            target = hop[following]
+            if target not in seen:
+                seen.add(target)
+                stack.append((target, iter(successors(self._term(target)))))
         order.reverse()
         number = {block: i for i, block in enumerate(order)}
         blocks = (

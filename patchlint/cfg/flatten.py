@@ -50,14 +50,16 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
 
 def hides_flow(expr: Expr) -> bool:
     """Whether evaluating ``expr`` may branch: ``&&``, ``||``, ``?:`` or a statement expression inside."""
-    kind = type(expr)
-    if kind in LEAVES:
-        return False
-    if kind is Conditional or kind is StmtExpr:
-        return True
-    if isinstance(expr, Binary) and expr.op in ("&&", "||"):
-        return True
-    return any(hides_flow(part) for part in parts(expr))
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        kind = type(node)
+        if kind is Conditional or kind is StmtExpr or (isinstance(node, Binary) and node.op in ("&&", "||")):
+            return True
+        inner = _PARTS.get(kind)
+        if inner is not None:
+            pending += inner(node)
+    return False
 
 
 def walk(expr: Expr) -> Sequence[Expr]:

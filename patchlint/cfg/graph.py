@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from patchlint.ir import Call, Decl, Evaluate, Expr
 
@@ -136,15 +137,14 @@ class Cfg:
 
 def successors(term: Terminator) -> tuple[int, ...]:
     """Targets of a terminator, in order, possibly with repetitions."""
-    match term:
-        case Jump(target):
-            return (target,)
-        case Branch(_, true, false, _):
-            return (true, false)
-        case Turn(_, body, exit_, _):
-            return (body, exit_)
-        case Select(_, cases, default, _):
-            return (*(c[2] for c in cases), default)
-        case Choice(targets, _):
-            return targets
-    return ()
+    targets = _TARGETS.get(type(term))
+    return () if targets is None else targets(term)
+
+
+_TARGETS: Final[dict[type, Callable[[Any], tuple[int, ...]]]] = {
+    Jump: lambda term: (term.target,),
+    Branch: lambda term: (term.true, term.false),
+    Turn: lambda term: (term.body, term.exit),
+    Select: lambda term: (*(case[2] for case in term.cases), term.default),
+    Choice: lambda term: term.targets,
+}

@@ -10,7 +10,8 @@ from patchlint.cfg import Cfg, build
 from patchlint.checkers import lifetime, pairing, rcu, sleeping, walks
 from patchlint.checkers.context import CheckResult, FunctionContext
 from patchlint.checkers.function_fault import FunctionFault, lower, to_finding
-from patchlint.checkers.handed import consumed
+from patchlint.checkers.handed import by_contract, consumed
+from patchlint.checkers.relevance import acts
 from patchlint.checkers.unwinding import UNDOING, shown_pairs
 from patchlint.dataflow import Callees, PathReport, Policy, explore
 from patchlint.ir import Variant
@@ -21,7 +22,7 @@ _CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[Function
 )  # fmt: skip
 _CONFIRM_STATES: Final = 3000
 _TWO_MOMENTS: Final = frozenset(("double", "again", "mismatch", "plain-store", "plain-load", "plain-list"))
-
+_NOTHING_SHOWN: Final = PathReport((), (), {}, (), frozenset(), 0, False)
 _Place: TypeAlias = tuple[str, str, str, int, str]
 
 
@@ -33,7 +34,7 @@ def check_function(ctx: FunctionContext) -> CheckResult:
     for variant in ctx.function.variants:
         cfg = build(variant, transparent(ctx.callees))
         here = replace(ctx, callees=shown_pairs(cfg, ctx.callees, ctx.ruleset.models, ctx.teardowns))
-        report = explore(cfg, ctx.function, here.callees, _policy(ctx))
+        report = _explored(here, cfg)
         states += report.states
         given = consumed(here, report)
         if given:
@@ -46,6 +47,13 @@ def check_function(ctx: FunctionContext) -> CheckResult:
             found.setdefault(_place(fault), (fault, []))[1].append(variant.config)
     findings = [_finding(ctx, fault, configs) for fault, configs in found.values()]
     return CheckResult(tuple(f for f in findings if f is not None), tuple(skipped), states)
+
+
+def _explored(ctx: FunctionContext, cfg: Cfg) -> PathReport:
+    """What the paths show; the paths of a function are not walked where nothing can be held, marked or dead on them."""
+    if not (acts(ctx.function, cfg, ctx.callees) or ctx.held_by_callers or by_contract(ctx)):
+        return _NOTHING_SHOWN
+    return explore(cfg, ctx.function, ctx.callees, _policy(ctx))
 
 
 def transparent(callees: Callees) -> Callable[[str], int]:
@@ -68,6 +76,9 @@ def _confirmed(
     """Faults whose path was found again when all paths were kept apart, with that path."""
     first = _faults(ctx, report)
     if not first:
+        return
+    if report is _NOTHING_SHOWN:
+        yield from first.values()  # no path has a part in them
         return
     policy = _policy(ctx)._replace(precise=True, max_states=_CONFIRM_STATES, given=given)
     exact = explore(cfg, ctx.function, ctx.callees, policy)

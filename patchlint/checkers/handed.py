@@ -17,7 +17,7 @@ def consumed(ctx: FunctionContext, report: PathReport) -> tuple[tuple[int, str],
     """Parameters (from 0) that some path frees, and as what; () for a function that was not seen whole."""
     if not ctx.function.whole:
         return ()
-    found: dict[tuple[int, str], None] = dict.fromkeys(_by_contract(ctx))
+    found: dict[tuple[int, str], None] = dict.fromkeys(by_contract(ctx))
     for release in report.releases:
         key = report.keys[release.obj]
         family = ctx.callees.family(release.family)
@@ -26,7 +26,7 @@ def consumed(ctx: FunctionContext, report: PathReport) -> tuple[tuple[int, str],
     return tuple(found)
 
 
-def _by_contract(ctx: FunctionContext) -> tuple[tuple[int, str], ...]:
+def by_contract(ctx: FunctionContext) -> tuple[tuple[int, str], ...]:
     """What a function of this type always consumes: the packet of a transmit routine."""
     params = ctx.function.params
     transmits = ctx.function.return_type.split()[-1:] == ["netdev_tx_t"] and ctx.mode != "changed"
@@ -43,7 +43,7 @@ def judge_handed(ctx: FunctionContext, exit_: Exit, path: list[Mark], ended: lis
     """
     if exit_.text in ctx.ruleset.models.table("handed").get("kept_on", ()):
         return None
-    if _by_contract(ctx):
+    if by_contract(ctx):
         kept = exit_.mask == 0 or not _constant(exit_)
         return None if kept else "medium"
     same = [(e, p) for e, p in ended if e.mask == exit_.mask and _plain(e.text) == _plain(exit_.text)]

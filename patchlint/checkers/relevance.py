@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Set
 from functools import lru_cache
 from typing import Final
 
+from patchlint.cfg import Cfg, Cleanup, EnterGuard
+from patchlint.checkers.evaluated import calls_in
 from patchlint.checkers.file_facts import FileFacts
 from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, undone
 from patchlint.dataflow import Callees
 from patchlint.effects import Summary
+from patchlint.ir import Function
 from patchlint.ruleset import Models
 from patchlint.syntax import Define
 
@@ -63,6 +66,20 @@ def expanded(words: Set[str], defines: Iterable[Define]) -> Set[str]:
         found |= fresh
         pending += (word for word in fresh if word in bodies)
     return found
+
+
+def acts(function: Function, cfg: Cfg, callees: Callees) -> bool:
+    """Whether something in the body takes, ends, marks or asserts: where nothing does, its paths show nothing."""
+    if any(isinstance(op, EnterGuard | Cleanup) for block in cfg.blocks for op in block.ops):
+        return True
+    return any(_word_acts(name, callees) for name in {call.name for call in calls_in(function)} - {""})
+
+
+def _word_acts(name: str, callees: Callees) -> bool:
+    macro, loop = callees.macro(name), callees.loop(name)
+    if macro is not None and (macro.tag or macro.acts == "assert_held"):
+        return True
+    return (loop is not None and bool(loop.family or loop.tag)) or _acts(callees.summary(name))
 
 
 def mentioned(facts: FileFacts, text: bytes) -> bool:

@@ -129,7 +129,7 @@ class Calls(MacroActs):
             detail, flags = summary.sleeps, -1
             if detail.startswith("arg"):
                 at = int(detail[3:])
-                detail, flags = (render(expr.args[at]), args[at]) if at < len(expr.args) else ("", -1)
+                detail, flags = (self.machine.text(expr.args[at]), args[at]) if at < len(expr.args) else ("", -1)
             where = summary.where
             contexts = self._contexts(st)
             self.log.event(
@@ -156,7 +156,7 @@ class Calls(MacroActs):
         contexts = self._contexts(st) if constants else ""
         for arg, value in constants if contexts else ():
             self.log.event(
-                Event("given", expr.pos, expr.name, contexts, value, "", st.holds, st.trail, 0, render(arg))
+                Event("given", expr.pos, expr.name, contexts, value, "", st.holds, st.trail, 0, self.machine.text(arg))
             )
 
     def _maybe_undoes(self, st: State, expr: Call, args: list[Value], summary: Summary | None) -> None:

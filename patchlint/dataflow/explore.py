@@ -65,7 +65,6 @@ class _Explorer:
         self.count = 0
         self.pruner = Pruner(self.needs, self.values)
         self.leaving = Leaving(self.calls, function, policy)
-        self.texts: dict[int, str] = {}
 
     def run(self) -> PathReport:
         self._go(0, self._entry())
@@ -242,7 +241,7 @@ class _Explorer:
         if self.calls.stops:
             return
         truth = self.facts.truth(st, value)
-        text = self._text(term.test)
+        text = self.machine.text(term.test)
         if truth is None:
             other = st.copy()
             if self.facts.assume(other, value, False):
@@ -263,7 +262,7 @@ class _Explorer:
 
     def _select(self, st: State, term: Select, index: int) -> None:
         value = self.machine.value(st, term.value)
-        text = self._text(term.value)
+        text = self.machine.text(term.value)
         rest = st
         for low, high, target in term.cases:
             one = rest.copy()
@@ -271,7 +270,7 @@ class _Explorer:
                 equal = self.values.binary("==", value, self.machine.value(one, low))
                 if equal is not None and not self._case(one, rest, equal):
                     continue
-            one.mark("case", low.pos if hasattr(low, "pos") else term.pos, f"{text} is {render(low)}")
+            one.mark("case", low.pos if hasattr(low, "pos") else term.pos, f"{text} is {self.machine.text(low)}")
             self.facts.settle(one)
             self._go(target, one)
         self._settled(rest, "case", term.pos, f"{text} is none of these cases", True)
@@ -309,7 +308,7 @@ class _Explorer:
         if element is not None:
             value = self._element(st, element, term.pos, "turn")
             if loop is not None:
-                self._hold_element(st, term, index, value, render(element))
+                self._hold_element(st, term, index, value, self.machine.text(element))
         for at in loop.scratch if loop is not None else ():
             if at < len(macro.args):
                 self._element(st, macro.args[at], term.pos, f"scratch{at}")
@@ -360,13 +359,6 @@ class _Explorer:
             self.facts.settle(st)
             returned = self.leaving.returned(st, value) if mask & POS else ()
         self.leaving.leave(st, term, value, mask, returned)
-
-    def _text(self, expr: Expr) -> str:
-        """``expr`` for messages, rendered once."""
-        known = self.texts.get(expr_id := id(expr))
-        if known is None:
-            known = self.texts[expr_id] = render(expr)
-        return known
 
 
 def _locals(cfg: Cfg, function: Function) -> dict[str, bool]:

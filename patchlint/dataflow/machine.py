@@ -63,12 +63,20 @@ class Machine:
         """The variable about to be assigned: its old value does not count as in use."""
         self.target_text = ""
         self.born: set[Value] = set()
+        self._texts: dict[int, tuple[Expr, str]] = {}
 
     # evaluation -----------------------------------------------------------
 
     def value(self, st: State, expr: Expr) -> Value:
         """The value of ``expr``, with all its effects on ``st``."""
         return _EVAL[type(expr)](self, st, expr)
+
+    def text(self, expr: Expr) -> str:
+        """``expr`` for messages, rendered once."""
+        known = self._texts.get(id(expr))
+        if known is None:
+            known = self._texts[id(expr)] = (expr, render(expr))  # with the node, whose number no other gets then
+        return known[1]
 
     def fresh(self, st: State, site: int, tag: str = "") -> Value:
         """An unknown born at ``site``, different from all that are still in use."""
@@ -85,11 +93,14 @@ class Machine:
 
     def _in_use(self, st: State, value: Value) -> bool:
         root, leaves, target = self.values.root, self.values.leaves, self.target
-        if any(root[h.obj] == value or h.cond == value for h in st.holds):
+        for hold in st.holds:
+            if root[hold.obj] == value or hold.cond == value:
+                return True
+        for name, known in st.env.items():
+            if value in leaves[known] and name != target:
+                return True
             return True
-        if any(value in leaves(v) and name != target for name, v in st.env.items()):
-            return True
-        return any(value in leaves(v) for v in st.mem.values())
+        return any(value in leaves[v] for v in st.mem.values())
 
     def _forget(self, st: State, value: Value) -> None:
         """Drop what was known of the former bearer of ``value``."""
@@ -251,7 +262,7 @@ class Machine:
     def assign(self, st: State, expr: Assign) -> Value:
         target = expr.target
         self.target = target.id if isinstance(target, Name) else ""
-        self.target_text = render(target)
+        self.target_text = self.text(target)
         if expr.op != "=":
             return self._compound(st, expr)
         value = self.value(st, expr.value)
@@ -325,7 +336,7 @@ class Machine:
         if isinstance(target, Cast):
             self.store(st, target.operand, value, pos)
             return
-        self.put(st, self.address(st, target), value, pos, render(target))
+        self.put(st, self.address(st, target), value, pos, self.text(target))
 
     def put(self, st: State, address: Value, value: Value, pos: int, text: str = "") -> None:
         """Put ``value`` into memory at ``address``."""

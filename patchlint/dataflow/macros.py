@@ -29,7 +29,7 @@ class MacroActs:
         if value is not None and macro.tag and not self._looked_at(st, macro, value):
             st.tags[value] = (macro.tag, expr.pos)
             if macro.family:
-                text = render(expr.args[macro.arg])
+                text = self.machine.text(expr.args[macro.arg])
                 self.log.event(Event("load", expr.pos, expr.name, macro.family, value, text, st.holds, st.trail))
         return value
 
@@ -58,7 +58,7 @@ class MacroActs:
         value = self.machine.value(st, expr.args[macro.value]) if macro.value < len(expr.args) else 0
         place = expr.args[macro.arg]
         if macro.through:
-            self.machine.put(st, self.machine.value(st, place), value, expr.pos, render(place))
+            self.machine.put(st, self.machine.value(st, place), value, expr.pos, self.machine.text(place))
         else:
             self.machine.store(st, place, value, expr.pos)
         return value
@@ -68,7 +68,7 @@ class MacroActs:
         address = self.machine.value(st, place) if macro.through else self.machine.address(st, place)
         old = self.machine.load(st, address)
         value = self.machine.value(st, expr.args[macro.value]) if macro.value < len(expr.args) else 0
-        self.machine.put(st, address, value, expr.pos, render(place))
+        self.machine.put(st, address, value, expr.pos, self.machine.text(place))
         return old
 
     def _do_steal(self, st: State, expr: Call, macro: Macro) -> Value:
