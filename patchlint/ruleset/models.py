@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from patchlint.effects import Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ruleset.book import EFFECT, RECORD, Book, Record
+
+_START: Final = 2
+"""First letters of names by which shapes are looked up."""
 
 
 class Models:
@@ -128,10 +130,16 @@ class _Shapes:
             before, _, after = shape.partition("*")
             self._rows.append((before, after, record))
         self._rows.sort(key=lambda row: -len(row[0]) - len(row[1]))
+        self._by_start: dict[str, list[tuple[str, str, Any]]] = {}
+        """Rows that fit names with these first letters: every new name of a file asks."""
 
     def find(self, name: str) -> Any:
         """The record of the most literal shape that fits; None when none does."""
-        for before, after, record in self._rows:
+        start = name[:_START]
+        rows = self._by_start.get(start)
+        if rows is None:
+            rows = self._by_start[start] = [row for row in self._rows if start.startswith(row[0][:_START])]
+        for before, after, record in rows:
             if _fits(name, before, after):
                 return record
         return None
@@ -141,17 +149,29 @@ class _Patterns:
     """Regular names: shapes with one ``*`` or two, and the shapes of what undoes them."""
 
     def __init__(self, rows: Mapping[str, Sequence[str]]) -> None:
-        self._rows = [(re.compile(re.escape(shape).replace(r"\*", "(.+)")), shapes) for shape, shapes in rows.items()]
+        self._rows = [(shape.split("*"), shapes) for shape, shapes in rows.items()]
 
     def releases(self, name: str) -> tuple[str, ...]:
         """All names made by putting what the stars stood for into the shapes, in order of the rows."""
         made: dict[str, None] = {}
         for shape, releases in self._rows:
-            match = shape.fullmatch(name)
-            if match:
-                made.update(dict.fromkeys(_put_stars(release, match.groups()) for release in releases))
+            stars = _stars(name, shape)
+            if stars:
+                made.update(dict.fromkeys(_put_stars(release, stars) for release in releases))
         made.pop(name, None)
         return tuple(made)
+
+
+def _stars(name: str, shape: Sequence[str]) -> tuple[str, ...]:
+    """What the stars between the literal parts of ``shape`` stand for in ``name``; () when it does not fit."""
+    before, *middle, after = shape
+    if not _fits(name, before, after):
+        return ()
+    inner = name[len(before) : len(name) - len(after)]
+    if not middle:
+        return (inner,)
+    at = inner.rfind(middle[0], 1, len(inner) - 1)
+    return (inner[:at], inner[at + len(middle[0]) :]) if at > 0 else ()
 
 
 def _put_stars(shape: str, stars: Sequence[str]) -> str:
