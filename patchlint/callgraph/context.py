@@ -7,7 +7,8 @@ not given it back, by calls whose effect does not depend on their result.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from patchlint.callgraph.flows import expressions_of, transparent
 from patchlint.callgraph.scan import CallSite
@@ -28,6 +29,13 @@ _Depths = dict[str, int]
 """Family to the number of times it is held on every path."""
 _OPENS = re.compile(rb"\s*+\(")
 _EXPORTED = re.compile(rb"EXPORT_\w*SYMBOL\w*\(\s*$")
+
+
+class _Step(NamedTuple):
+    """A call, or the begin or end of a scope (""), and by how much it changes the depths of families."""
+
+    call: str
+    changes: tuple[tuple[str, int], ...]
 
 
 class Contexts:
@@ -109,22 +117,22 @@ def held_at_calls(function: Function, name: str, callees: Callees) -> frozenset[
     found: list[frozenset[str]] = []
     for variant in function.variants:
         cfg = build(variant, transparent)
-        entries = _entries(cfg, callees)
-        for at, block in enumerate(cfg.blocks):
-            if at in entries:
-                found.extend(_at_calls(block, dict(entries[at]), name, callees))
+        steps = [tuple(_steps(block, callees)) for block in cfg.blocks]
+        entries = _entries(cfg, steps)
+        for at, depths in entries.items():
+            found.extend(_at_calls(steps[at], dict(depths), name))
     return frozenset.intersection(*found) if found else frozenset()
 
 
-def _entries(cfg: Cfg, callees: Callees) -> Mapping[int, _Depths]:
+def _entries(cfg: Cfg, steps: Sequence[Sequence[_Step]]) -> Mapping[int, _Depths]:
     """What is held on every path to the start of each block."""
     entries: dict[int, _Depths] = {0: {}}
     work = [0]
     while work:
         at = work.pop()
         after = dict(entries[at])
-        for _ in _steps(cfg.blocks[at], after, callees):
-            pass
+        for step in steps[at]:
+            _change(after, step)
         for following in cfg.successors(at):
             old = entries.get(following)
             new = after if old is None else {name: min(depth, after.get(name, 0)) for name, depth in old.items()}
@@ -135,46 +143,49 @@ def _entries(cfg: Cfg, callees: Callees) -> Mapping[int, _Depths]:
     return entries
 
 
-def _at_calls(block: Block, depths: _Depths, name: str, callees: Callees) -> Iterator[frozenset[str]]:
-    for call in _steps(block, depths, callees):
-        if call.name == name:
+def _at_calls(steps: Sequence[_Step], depths: _Depths, name: str) -> Iterator[frozenset[str]]:
+    for step in steps:
+        if step.call == name:
             yield frozenset(family for family, depth in depths.items() if depth > 0)
+        _change(depths, step)
 
 
-def _steps(block: Block, depths: _Depths, callees: Callees) -> Iterator[Call]:
-    """The calls of a block in order; ``depths`` says what is held before each."""
+def _steps(block: Block, callees: Callees) -> Iterator[_Step]:
+    """The calls of a block in order."""
     for op in block.ops:
-        _scope(op, depths, callees)
+        yield from _scope(op, callees)
         for expr in expressions_of(op):
-            yield from _calls(expr, depths, callees)
+            yield from _calls(expr, callees)
     for expr in expressions_of(block.term):
-        yield from _calls(expr, depths, callees)
+        yield from _calls(expr, callees)
 
 
-def _scope(op: Op, depths: _Depths, callees: Callees) -> None:
+def _scope(op: Op, callees: Callees) -> Iterator[_Step]:
     if isinstance(op, EnterGuard | LeaveGuard):
         guard = callees.guard(op.name)
         if guard is not None and guard.family:
-            _change(depths, guard.family, 1 if isinstance(op, EnterGuard) else -1)
+            yield _Step("", ((guard.family, 1 if isinstance(op, EnterGuard) else -1),))
 
 
-def _calls(expr: Expr, depths: _Depths, callees: Callees) -> Iterator[Call]:
+def _calls(expr: Expr, callees: Callees) -> Iterator[_Step]:
     # Inner calls are made first.
     for node in reversed(walk(expr)):
-        if not isinstance(node, Call):
+        if isinstance(node, Call):
+            summary = callees.summary(node.name) if node.name else None
+            yield _Step(node.name, tuple(_changes(summary, callees)) if summary is not None else ())
+
+
+def _changes(summary: Summary, callees: Callees) -> Iterator[tuple[str, int]]:
+    for effect in summary.effects:
+        family = callees.family(effect.resource)
+        if family is None or family.kind not in _KINDS:
             continue
-        yield node
-        summary = callees.summary(node.name) if node.name else None
-        for effect in summary.effects if summary is not None else ():
-            family = callees.family(effect.resource)
-            if family is None or family.kind not in _KINDS:
-                continue
-            if effect.action == "acquire" and effect.when == ANY:
-                _change(depths, effect.resource, 1)
-            elif effect.action == "release":
-                for name in (effect.resource, *family.compatible):
-                    _change(depths, name, -1)
+        if effect.action == "acquire" and effect.when == ANY:
+            yield effect.resource, 1
+        elif effect.action == "release":
+            yield from ((name, -1) for name in (effect.resource, *family.compatible))
 
 
-def _change(depths: _Depths, family: str, by: int) -> None:
-    depths[family] = max(0, min(4, depths.get(family, 0) + by))
+def _change(depths: _Depths, step: _Step) -> None:
+    for family, by in step.changes:
+        depths[family] = max(0, min(4, depths.get(family, 0) + by))

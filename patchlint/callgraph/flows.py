@@ -107,14 +107,16 @@ class _Reader:
     def read(self) -> Flow:
         """The facts."""
         self._declare()
+        nodes = [node for block in self.cfg.blocks for expr in evaluated(block) for node in walk(expr)]
+        assigns = [node for node in nodes if isinstance(node, Assign)]
         for _ in range(_ROUNDS):
             before = sum(map(len, self.bearers.values()))
-            for expr in self._expressions():
-                self._spread(expr)
+            for assign in assigns:
+                self._spread(assign)
             if sum(map(len, self.bearers.values())) == before:
                 break
-        for expr in self._expressions():
-            self._look(expr)
+        for node in nodes:
+            self._look(node)
         returns = self._returns()
         params = tuple(
             ParamFlow(
@@ -146,18 +148,14 @@ class _Reader:
                     self.writes = True
                     self.kept.update(dict.fromkeys(range(len(self.params)), "unreadable"))
 
-    def _expressions(self) -> Iterator[Expr]:
-        for block in self.cfg.blocks:
-            yield from evaluated(block)
-
-    def _spread(self, expr: Expr) -> None:
-        """Let variables bear the parameters that are assigned to them."""
-        for node in walk(expr):
-            if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id in self.locals:
-                self.assigned.add(node.target.id)
-                found = self.borne(node.value, node.target.id in self.pointers)
-                if found:
-                    self.bearers.setdefault(node.target.id, set()).update(found)
+    def _spread(self, assign: Assign) -> None:
+        """Let a variable bear the parameters that are assigned to it."""
+        target = assign.target
+        if isinstance(target, Name) and target.id in self.locals:
+            self.assigned.add(target.id)
+            found = self.borne(assign.value, target.id in self.pointers)
+            if found:
+                self.bearers.setdefault(target.id, set()).update(found)
 
     def borne(self, expr: Expr, pointer: bool = True) -> _Borne:
         """Parameters that the value of ``expr`` may be, or may point into. ``pointer``: the value is used as one."""
@@ -209,23 +207,21 @@ class _Reader:
 
     # ------------------------------------------------------------------- uses
 
-    def _look(self, expr: Expr) -> None:
-        for node in walk(expr):
-            match node:
-                case Assign(_, target, value, _):
-                    if not (isinstance(target, Name) and target.id in self.locals):
-                        local = self._is_local(target)
-                        self.writes |= not local
-                        self._keep(self.borne(value), "in a local" if local else "stored")
-                case InitList(_, items, _):
-                    for _, item in items:
-                        self._keep(self.borne(item), "in a local")
-                case Opaque(inner, _):
-                    self.writes = True
-                    for part in inner:
-                        self._keep(self.borne(part), "unreadable")
-                case Call():
-                    self._call(node)
+    def _look(self, node: Expr) -> None:
+        if isinstance(node, Assign):
+            if not (isinstance(node.target, Name) and node.target.id in self.locals):
+                local = self._is_local(node.target)
+                self.writes |= not local
+                self._keep(self.borne(node.value), "in a local" if local else "stored")
+        elif isinstance(node, InitList):
+            for _, item in node.items:
+                self._keep(self.borne(item), "in a local")
+        elif isinstance(node, Opaque):
+            self.writes = True
+            for part in node.parts:
+                self._keep(self.borne(part), "unreadable")
+        elif isinstance(node, Call):
+            self._call(node)
 
     def _is_local(self, place: Expr) -> bool:
         """Whether a place is part of a structure or array of the function's own: gone when it returns."""

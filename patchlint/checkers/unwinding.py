@@ -79,6 +79,10 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = 
 
     ``base`` itself when there are none.
     """
+    names = {node.name for expr, _ in _expressions(cfg) for node in walk(expr) if isinstance(node, Call)}
+    near = names.union(call.name for teardown in teardowns for call in teardown.calls)
+    if all(near.isdisjoint(models.counterpart(name)) for name in names):
+        return base
     uses = tuple(_uses(cfg))
     first = {use.call.name: use for use in reversed(uses)}
     summaries: dict[str, Summary] = {}

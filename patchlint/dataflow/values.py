@@ -75,7 +75,7 @@ class Values:
         self.static.append(self._static(key))
         inner = self.operands(key)
         self.depth.append(1 + max([self.depth[k] for k in inner]) if inner else 1)
-        self.leaves.append(self._leaves(value, kind, inner))
+        self.leaves.append(self._leaves(value, key[0], inner))
         return value
 
     def _root(self, key: Key, value: Value) -> Value:
