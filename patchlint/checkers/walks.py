@@ -152,7 +152,7 @@ class _Walks:
         return now
 
     def _expr(self, expr: Expr, now: _State) -> _State:
-        for node in reversed(list(walk(expr))):
+        for node in reversed(walk(expr)):
             if isinstance(node, Call):
                 now = self._call(node, now)
             elif isinstance(node, Assign) and isinstance(node.target, Name):

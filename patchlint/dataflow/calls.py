@@ -172,9 +172,8 @@ class Calls(MacroActs):
 
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
         """Nothing is known of the callee: it may write through addresses it gets and, by policy, keep what it gets."""
-        takes = self.policy.unknown_takes or self.policy.fresh
         for index, value in enumerate(args):
-            if takes and st.holds:
+            if st.holds and (self.policy.unknown_takes or self.policy.fresh):
                 self._may_take(st, value)
             self._may_write(st, expr, index, value)
         if not self.policy.unknown_takes and st.holds:
@@ -273,10 +272,8 @@ class Calls(MacroActs):
             self._share_local(st, [v for i, v in enumerate(args) if self._keeps(summary, i)], expr.pos)
         for index, value in enumerate(args):
             what = summary.args[index] if index < len(summary.args) else summary.rest
-            if what == "take" and summary.origin == "body" and not self.policy.unknown_takes:
-                self._kept_by(st, value)
-            elif what == "take" and summary.origin == "body":
-                self._may_take(st, value)
+            if what == "take" and summary.origin == "body":
+                (self._may_take if self.policy.unknown_takes else self._kept_by)(st, value)
             elif what == "take":
                 self.holds.take(st, value)
             elif what == "unknown" and summary.origin == "model":

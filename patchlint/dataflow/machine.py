@@ -99,7 +99,6 @@ class Machine:
         for name, known in st.env.items():
             if value in leaves[known] and name != target:
                 return True
-            return True
         return any(value in leaves[v] for v in st.mem.values())
 
     def _forget(self, st: State, value: Value) -> None:
