@@ -171,7 +171,7 @@ class _Paths:
 
     def keeps(self, at: int) -> bool:
         """Whether parameter ``at`` is the caller's on all ways out."""
-        left = (self._seed(leaving, at) for leaving in self.report.exits if not self._null(leaving, at))
+        left = (self._seed(leaving, at) for leaving in self.report.exits if not self._absent(leaving, at))
         return all(seed is not None and not seed.stored and seed.cond < 0 for seed in left)
 
     # ------------------------------------------------------------- parameters
@@ -180,11 +180,11 @@ class _Paths:
         """What becomes of parameter ``at``, and the effect that says so."""
         if not self.function.params[at].pointer or not self.function.params[at].name:
             return "", None
-        gone, kept, null_ok = 0, 0, False
+        gone, kept, absent = 0, 0, 0
         for leaving in self.report.exits:
             mask = leaving.mask or _VOID
-            if self._null(leaving, at):
-                null_ok = True
+            if without := self._absent(leaving, at):
+                absent |= without
                 continue
             left = self._seed(leaving, at)
             if left is None:
@@ -210,18 +210,19 @@ class _Paths:
         if gone & kept:
             return "some", None
         when = ANY if not kept else gone
-        return self._ended(at, when, null_ok)
+        return self._ended(at, when, absent)
 
-    def _ended(self, at: int, when: int, null_ok: bool) -> tuple[str, Effect | None]:
+    def _ended(self, at: int, when: int, absent: int) -> tuple[str, Effect | None]:
         families = {one.family for one in self.report.releases if one.matched and one.site == at}
         stored = any((left := self._seed(leaving, at)) is not None and left.stored for leaving in self.report.exits)
         if len(families) != 1 or stored:
             return ("take", None) if when == ANY else ("released", Effect("take", "", Place("arg", at), when))
         family = families.pop()
         plain = self._plain_release(family)
-        null_ok = null_ok or (plain is not None and plain.null_ok)
+        null_ok = bool(absent & ZERO) or (plain is not None and plain.null_ok)
+        err_ok = bool(absent & NEG) or (plain is not None and plain.err_ok)
         frees = plain is not None and plain.frees
-        effect = Effect("release", family, Place("arg", at), when, null_ok, frees=frees, flags=_INFERRED)
+        effect = Effect("release", family, Place("arg", at), when, null_ok, err_ok, frees, flags=_INFERRED)
         return "released", effect
 
     def _plain_release(self, family: str) -> Effect | None:
@@ -244,9 +245,12 @@ class _Paths:
             hold.family in self.callees.owned and keys[roots[hold.obj]][:2] == ("p", at) for hold in leaving.holds
         )
 
-    def _null(self, leaving: Exit, at: int) -> bool:
+    def _absent(self, leaving: Exit, at: int) -> int:
+        """The classes that parameter ``at`` may be in on a path that knows it to be NULL or an error; 0: it may be
+        an object."""
         keys = self.report.keys
-        return any(value >= 0 and keys[value][:2] == ("p", at) and mask == ZERO for value, mask in leaving.facts)
+        known = (mask for value, mask in leaving.facts if value >= 0 and keys[value][:2] == ("p", at))
+        return next((mask for mask in known if not mask & POS), 0)
 
     # ------------------------------------------------------------ acquisitions
 

@@ -24,7 +24,7 @@ class Log:
     __slots__ = ("_events", "asserted", "block", "blocks", "releases", "sites", "undos")
 
     def __init__(self) -> None:
-        self._events: dict[tuple[str, int, str, str, str], Event] = {}
+        self._events: dict[tuple[str, int, str, str, str, Value], Event] = {}
         self.sites: dict[tuple[int, str], Site] = {}
         self.releases: dict[tuple[str, Value, int, bool, int], Released] = {}
         self.asserted: set[str] = set()
@@ -35,8 +35,9 @@ class Log:
         self.undos: set[int] = set()
 
     def event(self, event: Event) -> None:
-        """Keep the first path to each event."""
-        key = (event.kind, event.pos, event.name, event.family, event.detail)
+        """Keep the first path to each event; what is dropped without being held may be one thing or another."""
+        which = event.obj if event.kind == "underflow" else -1
+        key = (event.kind, event.pos, event.name, event.family, event.detail, which)
         old = self._events.get(key)
         if old is None or (not event.holds and old.holds):
             self._events[key] = event
