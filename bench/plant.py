@@ -159,7 +159,8 @@ def _goto_to_return(body: Body) -> Iterator[Edit]:
         below = "\n".join(body.lines[at:])
         label = jump and re.search(rf"^\s*{jump[2]}:\n((?:.*\n){{1,6}})", below, re.M)
         given = [one for one in (label[1].split("\n") if label else ()) if _GIVES.match(one) or _LOCKS.match(one)]
-        if jump and any(_held(body, at, one) for one in given):
+        dead = "BUG()" in body.lines[at - 1]
+        if jump and not dead and any(_held(body, at, one) for one in given):
             yield Edit(at, jump[1] + "return -EINVAL;")
 
 
@@ -168,13 +169,26 @@ def _held(body: Body, at: int, line: str) -> bool:
     lock, gives = _LOCKS.match(line), _GIVES.match(line)
     before = body.lines[: max(at - 1, 0)]
     if lock:
-        return any(_takes(lock, one) for one in before)
+        return _locked(before, lock)
     assert gives is not None
     takes = re.search(
         rf"\b{gives['what']} =\s+\(?(?:{_TAKES_MEMORY}|{_TAKES_REFERENCE})\(", "\n".join(before)
     )
     missing = re.search(rf"!{gives['what']}\b|IS_ERR\w*\({gives['what']}\)", "\n".join(body.lines[max(at - 3, 0) : at]))
     return takes is not None and missing is None
+
+
+def _locked(before: Sequence[str], lock: re.Match[str]) -> bool:
+    """Whether the lock is held after these lines; an unlock that leaves at once is another path's."""
+    held = False
+    for at, line in enumerate(before):
+        gives = _LOCKS.match(line)
+        if _takes(lock, line):
+            held = True
+        elif gives and gives["lock"] == lock["lock"]:
+            leaves = any(re.match(r"\s*(?:return|goto|continue|break)\b", one) for one in before[at + 1 : at + 4])
+            held = held and leaves
+    return held
 
 
 def _iterator_exit(body: Body) -> Iterator[Edit]:

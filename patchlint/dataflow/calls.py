@@ -9,7 +9,7 @@ from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.holds import OWNED, Holds, Log
 from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.macros import MacroActs
-from patchlint.dataflow.places import below, subject_of
+from patchlint.dataflow.places import already_stored, below, is_out, subject_of
 from patchlint.dataflow.report import Event, Policy, Site
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.undoing import just_frees
@@ -251,7 +251,9 @@ class Calls(MacroActs):
         outs: dict[tuple[int, str], Value] = {}
         effects = tuple(e for e in summary.effects if "or-untouched" not in e.flags or self._empty(st, args, e.place))
         for index, value in enumerate(args):
-            if summary.origin != "model" or any(e.place.index == index and e.place.deref for e in summary.effects):
+            if summary.origin != "model" or is_out(expr.args[index]) or any(
+                e.place.index == index and e.place.deref for e in summary.effects
+            ):
                 self._may_write(st, expr, index, value)
         for effect in effects:
             self._effect(st, expr, args, summary, effect, result, outs)
@@ -381,7 +383,9 @@ class Calls(MacroActs):
         subject = subject_of(expr, effect.place, self.machine.target_text)
         where = (effect.where or summary.where) if summary.origin == "body" else ""
         site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
-        stored = (by == "arg" or (by == "out" and summary.origin == "body")) and self._already_stored(st, obj)
+        stored = (by == "arg" or (by == "out" and summary.origin == "body")) and (
+            already_stored(self.machine.values, st, obj)
+        )
         self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored, 0, owned), site)
 
     def _born(self, st: State, obj: Value, effect: Effect) -> bool:
@@ -392,8 +396,3 @@ class Calls(MacroActs):
         born = len(kept) != len(st.holds)
         st.holds = kept
         return born
-
-    def _already_stored(self, st: State, obj: Value) -> bool:
-        """``x->p = p; hold(p)``: the pointer was stored before it was held."""
-        nodes, root = self.machine.values.nodes, self.machine.values.root
-        return any(v == obj and nodes[root[a]][0] != "&l" for a, v in st.mem.items())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from patchlint.cfg import render
+from patchlint.dataflow.state import State
 from patchlint.dataflow.values import Value, Values
 from patchlint.effects import Place
-from patchlint.ir import Call, Unary
+from patchlint.ir import Call, Expr, Name, Unary
 
 
 def below(values: Values, address: Value, place: Place) -> Value:
@@ -25,3 +26,13 @@ def subject_of(expr: Call, place: Place, target: str) -> str:
     if place.deref and isinstance(arg, Unary) and arg.op == "&":
         arg = arg.operand
     return ".".join(filter(None, (render(arg), place.path.lstrip("&"))))
+
+
+def is_out(arg: Expr) -> bool:
+    """Given the address of a variable a function writes it, whatever else a model tells of it."""
+    return isinstance(arg, Unary) and arg.op == "&" and isinstance(arg.operand, Name)
+
+
+def already_stored(values: Values, st: State, obj: Value) -> bool:
+    """``x->p = p; hold(p)``: the pointer was stored before it was held."""
+    return any(value == obj and values.nodes[values.root[at]][0] != "&l" for at, value in st.mem.items())
