@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from patchlint.cfg import walk
 from patchlint.ir import (
@@ -29,6 +31,8 @@ from patchlint.ir import (
     Switch,
     While,
 )
+
+_STRUCT: Final = re.compile(r"^(?:const )?struct (\w+)$")
 
 
 class _Contents(NamedTuple):
@@ -62,6 +66,16 @@ def statements(function: Function) -> tuple[Stmt, ...]:
         found.append(stmt)
         pending.extend(reversed(_inner(stmt)))
     return tuple(found)
+
+
+def struct_pointers(function: Function) -> Iterator[tuple[str, str]]:
+    """Variables that point to a structure, and the structure's tag."""
+    for param in function.params:
+        if param.pointer == 1 and (match := _STRUCT.match(param.type)):
+            yield param.name, match[1]
+    for stmt in statements(function):
+        if isinstance(stmt, Decl) and stmt.pointer == 1 and (match := _STRUCT.match(stmt.type)):
+            yield stmt.name, match[1]
 
 
 @lru_cache(maxsize=4)  # the checkers of one function all ask the same

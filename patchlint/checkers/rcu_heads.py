@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from patchlint.cfg import walk
-from patchlint.checkers.evaluated import all_expressions, calls_in, statements
+from patchlint.checkers.evaluated import all_expressions, calls_in, struct_pointers
 from patchlint.checkers.tree_fault import TreeFault
 from patchlint.checkers.tree_view import Piece, TreeView
-from patchlint.ir import Assign, Call, Decl, Function, Name
+from patchlint.ir import Assign, Call, Function, Name
 from patchlint.model import Step
 from patchlint.syntax import Head
 
 _FREES: Final = frozenset(("kfree", "kvfree", "vfree", "kfree_sensitive", "kvfree_sensitive"))
 _ANY_FREE: Final = re.compile(rb"\b(?:k|v|kv)free(?:_sensitive)?\s*\(")
 _WAITS: Final = re.compile(rb"synchronize_|rcu_barrier|get_state_synchronize|cond_synchronize")
-_STRUCT: Final = re.compile(r"^(?:const )?struct (\w+)$")
 _HEAD: Final = re.compile(rb"\bstruct\s+rcu_head\s+(\w+)\s*;")
 _MOST_FILES: Final = 40
 """Files that speak of a structure and of some rcu_head; a type known to more is not looked into."""
@@ -39,7 +38,7 @@ def freed_at_once(view: TreeView, piece: Piece, head: Head) -> Iterator[TreeFaul
     function = piece.unit.function(head)
     if any("rcu_head" in param.type for param in function.params):
         return
-    types = dict(_types(function))
+    types = dict(struct_pointers(function))
     given = _given(function)
     for call in calls_in(function):
         name = _freed(call)
@@ -67,16 +66,6 @@ def _given(function: Function) -> frozenset[str]:
         and node.value.args and isinstance(node.value.args[0], Name) and node.value.args[0].id in params
     }  # fmt: skip
     return frozenset(params | made)
-
-
-def _types(function: Function) -> Iterator[tuple[str, str]]:
-    """Variables that point to a structure, and which."""
-    for param in function.params:
-        if param.pointer == 1 and (match := _STRUCT.match(param.type)):
-            yield param.name, match[1]
-    for stmt in statements(function):
-        if isinstance(stmt, Decl) and stmt.pointer == 1 and (match := _STRUCT.match(stmt.type)):
-            yield stmt.name, match[1]
 
 
 def _idle_head(view: TreeView, struct: str) -> _Member | None:

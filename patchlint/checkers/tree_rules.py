@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from patchlint.checkers.driver_data import check_driver_data
 from patchlint.checkers.dst_rules import check_dst
 from patchlint.checkers.growing import check_growing
 from patchlint.checkers.rcu_rules import check_rcu
@@ -24,4 +25,5 @@ def check_tree(
         *check_dst(before, after, ruleset),
         *check_rcu(before, after, ruleset),
         *check_growing(before, after, ruleset),
+        *check_driver_data(before, after, ruleset),
     )
