@@ -76,6 +76,8 @@ class Summary(NamedTuple):
     """file:line of the definition it was read from, for traces."""
     looks: bool = False
     """It surely writes nothing that outlives it: neither its arguments nor what they lead to are kept."""
+    may_end: tuple[str, ...] = ()
+    """Locks and sections, by family, that the body leaves on some path and never enters: whose, is not known."""
 
 
 class Family(NamedTuple):

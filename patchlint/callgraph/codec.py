@@ -24,8 +24,9 @@ def decode_summary(text: str) -> Summary | None:
     record = json.loads(text)
     if record is None:
         return None
-    name, effects, args, *rest = record
-    return Summary(name, tuple(_effect(*effect) for effect in effects), tuple(args), *rest)
+    name, effects, args, *rest, may_end = record
+    found = Summary(name, tuple(_effect(*effect) for effect in effects), tuple(args), *rest)
+    return found._replace(may_end=tuple(may_end))
 
 
 def _effect(action: Any, resource: str, place: list[Any], *rest: Any) -> Effect:

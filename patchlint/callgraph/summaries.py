@@ -62,10 +62,15 @@ class TreeCallees:
         With no ``levels`` left, effects are not looked for.
         """
         found = self.models.summary(name)
-        if found is not None:
+        if found is not None and not self._own(found, file):
             return found
         definitions = self.index.resolve(name, file)
         return self._of(name, definitions, levels) if definitions else None
+
+    def _own(self, api: Summary, file: str) -> bool:
+        """Whether a file has a static function of an API's name, which then is what it calls."""
+        scan = self.index.scan(file) if file.endswith(".c") and not api.where.startswith(file) else None
+        return scan is not None and any(one.static and one.kind == "function" for one in scan.defined(api.name))
 
     def _of(self, name: str, definitions: tuple[Definition, ...], levels: int) -> Summary | None:
         """What a call of one of the definitions does."""
@@ -129,6 +134,7 @@ class TreeCallees:
             origin="body",
             where=f"{definitions[0].file}:{definitions[0].line}",
             looks=all(self._looks(callee) for callee in found),
+            may_end=self._may_end(found),
         )
 
     def _looks(self, callee: Callee, depth: int = 0) -> bool:
@@ -146,6 +152,16 @@ class TreeCallees:
             return True
         found = self.bodies.find(name, file)
         return bool(found) and all(self._looks(callee, depth + 1) for callee in found)
+
+    def _may_end(self, callees: tuple[Callee, ...]) -> tuple[str, ...]:
+        """Families of locks and sections that some of the bodies leaves by an API, and that none enters."""
+        acts: dict[str, set[str]] = {"acquire": set(), "release": set()}
+        names = {name for callee in callees if callee.flow is not None for name in callee.flow.called if name}
+        for summary in filter(None, map(self.models.summary, names)):
+            for effect in summary.effects:
+                acts.setdefault(effect.action, set()).add(effect.resource)
+        left = ((name, self.models.family(name)) for name in sorted(acts["release"] - acts["acquire"]))
+        return tuple(name for name, family in left if family is not None and family.kind in ("lock", "rcu"))
 
     def _aliased(self, name: str, callee: Callee, levels: int, aliases: int) -> Summary | None:
         found = self.models.summary(callee.alias)

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.function_fault import marks
 from patchlint.checkers.teardown import TornDown, last_word
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
-from patchlint.dataflow import Exit, Hold, Key, Mark, PathReport, Site
+from patchlint.dataflow import Exit, Hold, Key, Mark, PathReport, Released, Site
 from patchlint.effects import Family
 
 COUNTED: Final = ("clk", "pm")
 """Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
+_TOLD: Final = 40
+"""Characters by which a question is told from others: longer ones are cut short."""
+_MAKES: Final = re.compile(r"(?:^|_)(?:register|create|add)(?:_|$)")
 _NEAR: Final = 100
 """Bytes of source between a condition and the call that it guards."""
 _HEAD: Final = 300
 """Bytes of a function's head that are looked at."""
 _ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
 """Has a function of the driver called when the device goes away."""
+_LONG_NAME: Final = re.compile(r"(?:\w+(?:->|\.))+(\w+)")
 _PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 
 
@@ -43,7 +48,8 @@ def helper_may_undo(
         return False
     since = marks_since(path, hold.site)
     ended = {m.pos for m in since if m.kind == "release"}
-    if any(r.pos in ended and r.family == hold.family and not r.matched for r in report.releases):
+    if any(r.pos in ended and r.family == hold.family and not r.matched and not _other_number(report, r, hold)
+           for r in report.releases):
         return True  # the same sort of thing is given back, found in another way
     released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
     return any(
@@ -52,6 +58,11 @@ def helper_may_undo(
         and not _beside(ctx, m.text, site.call, family)
         for m in since
     )  # fmt: skip
+
+
+def _other_number(report: PathReport, ended: Released, hold: Hold) -> bool:
+    """Both are named or given as a number: then they are two things."""
+    return all(report.keys[obj][0] in ("c", "n") for obj in (ended.obj, hold.obj))
 
 
 def _beside(ctx: FunctionContext, helper: str, taker: str, family: Family) -> bool:
@@ -126,6 +137,20 @@ def left_in_managed_memory(
     )
 
 
+def callee_may_end(ctx: FunctionContext, hold: Hold, path: list[Mark]) -> bool:
+    """A callee since leaves a lock or section of this sort, on an object that its body finds for itself."""
+    family = ctx.callees.family(hold.family)
+    ends = {hold.family, *(family.compatible if family is not None else ())}
+    return any(m.kind == "may-end" and m.text in ends for m in marks_since(path, hold.site))
+
+
+def kept_in_loop(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
+    """The path passes a loop, with no turn, whose turns put what is held where it stays."""
+    at = {pos for site, pos in report.kept if site == hold.site}
+    inside = [turns for turns in report.loops if hold.site not in turns and not at.isdisjoint(turns)]
+    return any(m.pos in turns for m in marks_since(path, hold.site) for turns in inside)
+
+
 def released(report: PathReport, hold: Hold) -> bool:
     """Some path of the function surely ends what was taken at the same place."""
     return any(r.site == hold.site and r.exact for r in report.releases)
@@ -160,13 +185,16 @@ def tail_call(exit_: Exit, hold: Hold, site: Site) -> bool:
 def undone_in_loop(report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
     """A loop that gives back what a loop took was passed, with fewer turns than the engine can count.
 
-    The taking loop may be a macro that the engine does not see through; then only a pair that is inferred counts.
+    The taking loop may be a macro that the engine does not see through; then only a pair that is inferred counts.  What
+    was put into an array piece by piece is given back by a loop as well.
     """
     if site.by == "loop":
         return False  # the taking loop is the macro, which keeps one at a time
     turns = report.loops
-    inside = [t for t in turns if any(r.pos in t and r.site == hold.site for r in report.releases)]
-    if not inside or not (SHOWN in site.flags or any(hold.site in t for t in turns)):
+    here = [r for r in report.releases if r.site == hold.site]
+    inside = [t for t in turns if any(r.pos in t for r in here)]
+    pieces = any(not r.exact for r in here)
+    if not inside or not (SHOWN in site.flags or pieces or any(hold.site in t for t in turns)):
         return False
     return any(m.pos in t for m in marks_since(path, hold.site) for t in inside if hold.site not in t)
 
@@ -238,3 +266,39 @@ def undoes_earlier(path: list[Mark], site: int) -> bool:
     since = marks_since(path, site)
     earlier = {m.pos for m in path[: len(path) - len(since)] if m.kind == "acquire"} - {site}
     return any(m.kind == "release" and m.site in earlier for m in since)
+
+
+def contradicts_itself(ctx: FunctionContext, report: PathReport, path: Sequence[Mark]) -> bool:
+    """The path asks the same predicate at two places and gets two answers: nothing says that it changed in between.
+
+    Of one thing under two names the last is enough (``p->dev`` kept in ``dev``); what macros tell of values is known,
+    and what a loop asks is asked because it changes.
+    """
+    answers: dict[str, Mark] = {}
+    for mark in path:
+        if mark.kind != "if" or not mark.text.endswith((")", "...")) or "(" not in mark.text:
+            continue
+        if ctx.callees.macro(mark.text[: mark.text.index("(")]) is not None:
+            continue
+        asked = _LONG_NAME.sub(r"\1", mark.text)[:_TOLD]
+        first = answers.setdefault(asked, mark)
+        if first.truth != mark.truth and not any(m.pos in turns for turns in report.loops for m in (first, mark)):
+            return True
+    return False
+
+
+def discarded(site: Site, path: Sequence[Mark]) -> bool:
+    """Nobody looked at what the call gave: it was made to stay, or is what the call was given."""
+    called = site.by == "result" and site.subject.startswith(f"{site.call}(")
+    stays = bool(site.where) or _MAKES.search(site.call) is not None
+    return called and stays and not any(mark.kind == "if" and f"{site.call}(" in mark.text for mark in path)
+
+
+def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:
+    """The way around the release asks another field of the structure that the pointer is in: ``if (b.size)``."""
+    base = re.match(r"(.+)(?:\.|->)\w+$", site.subject)
+    if base is None:
+        return False
+    sibling = re.compile(rf"{re.escape(base[1])}(?:\.|->)\w+$")
+    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and sibling.match(m.text)]
+    return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)

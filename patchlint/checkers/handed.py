@@ -47,7 +47,7 @@ def judge_handed(ctx: FunctionContext, exit_: Exit, path: list[Mark], ended: lis
         kept = exit_.mask == 0 or not _constant(exit_)
         return None if kept else "medium"
     same = [(e, p) for e, p in ended if e.mask == exit_.mask and _plain(e.text) == _plain(exit_.text)]
-    places = {m.pos for _, p in same for m in p if m.kind == "release"}
+    places = {m.pos for _, p in same for m in p if m.kind == "release" and m.site == ctx.function.start}
     if not same or not (len(places) > 1 or _constant(exit_)):
         return None
     if _DROPS.search(ctx.function.name) or _asks_only_of_parameters(ctx, path):

@@ -13,11 +13,16 @@ from typing import Final, NamedTuple
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evidence import (
     COUNTED,
+    asks_the_structure,
+    callee_may_end,
+    contradicts_itself,
+    discarded,
     earlier_turn,
     ends,
     given_back_at_end,
     handed_back,
     helper_may_undo,
+    kept_in_loop,
     left_in_managed_memory,
     lone,
     managed_families,
@@ -84,20 +89,29 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             if site is None or family is None or hold.scope > 0 or family.name in managed:
                 continue
             passed = [e for e in report.exits if passes(paths[id(e)], hold.site)]
-            ended = [e for e in passed if ends(paths[id(e)], hold.site)]
+            ended = [e for e in passed if ends(paths[id(e)], hold.site) and not _again(e, hold, family)]
             if helper_may_undo(ctx, report, hold, site, family, paths[id(exit_)]):
+                continue
+            if callee_may_end(ctx, hold, paths[id(exit_)]):
                 continue
             if family.sort not in COUNTED and tail_call(exit_, hold, site):
                 continue
             if undone_in_loop(report, hold, site, paths[id(exit_)]):
                 continue
             confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
+            if confidence is not None and contradicts_itself(ctx, report, paths[id(exit_)]):
+                confidence = "low"
             if confidence is not None and ctx.mode == "tree":
                 evidence = _evidence(ctx, report, exit_, hold, ended)
                 confidence = graded(ctx, report, exit_, hold, site, family, paths[id(exit_)], evidence, confidence)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
                 yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
+
+
+def _again(exit_: Exit, hold: Hold, family: Family) -> bool:
+    """The section was closed and opened once more before the path leaves."""
+    return family.kind in _SECTIONS and any((h.family, h.obj) == (hold.family, hold.obj) for h in exit_.holds)
 
 
 def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit]) -> Evidence:
@@ -116,6 +130,8 @@ def _judge(
         return "medium"
     if family.kind in _SECTIONS:
         return _judge_section(ctx, report, exit_, site, family, passed, ended)
+    if site.by == "given" and walks_around(report, exit_, hold):
+        return None
     if site.by == "given":
         return judge_handed(ctx, exit_, marks(exit_.trail), [(e, marks(e.trail)) for e in ended])
     if site.by == "loop":
@@ -191,15 +207,18 @@ def _judge_owned(
         if error and given_back_at_end(ctx, report, hold, site, family, marks(exit_.trail)):
             return "medium"
         return "medium" if error and (contrast or ctx.mode == "changed") and ctx.mode != "tree" else None
-    if not contrast and family.kind == "pair":
+    kept = not error and not any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended)
+    if family.kind == "pair" and (not contrast or kept):
+        return None
+    if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, marks(exit_.trail))):
+        return None
+    if not error and kept_in_loop(report, hold, marks(exit_.trail)):
         return None
     if site.by == "arg":
         if not contrast:
             return "medium" if error and hold.cond >= 0 and hold.mask == NEG else None
         return "medium" if error or any(_alike(e, exit_) for e in ended) else None
-    if contrast:
-        return "high"
-    return "medium"
+    return "high" if contrast and not kept and not walks_around(report, exit_, hold) else "medium"
 
 
 def _judge_state(
@@ -208,8 +227,10 @@ def _judge_state(
 ) -> Confidence | None:  # fmt: skip
     """A clock, a usage count, a registration: kept on success by design, undone on failure."""
     error = _is_error(ctx, exit_)
+    if error and all(_is_error(ctx, e) for e in report.exits):
+        return "low"  # what it returns says nothing of whether it failed
     if ended and error and SHOWN not in site.flags:
-        return "high"
+        return "medium" if site.where or walks_around(report, exit_, hold) else "high"
     if error and released(report, hold) and not walks_around(report, exit_, hold):
         return "medium"
     kept = any(not _is_error(ctx, e) for e in passed)
@@ -218,6 +239,8 @@ def _judge_state(
     if SHOWN in site.flags:
         return None
     if any(e.mask == exit_.mask and not _is_error(ctx, e) for e in ended):
+        if walks_around(report, exit_, hold):
+            return None
         return "medium" if family.sort in COUNTED else "low"
     if error and kept and not earlier_turn(report, hold, marks(exit_.trail)):
         static = report.keys[report.roots[hold.obj]][0] == "&g" and family.sort == "reg"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evidence import marks_since, walks_around
+from patchlint.checkers.evidence import contradicts_itself, marks_since, walks_around
 from patchlint.checkers.unwinding import SHOWN
 from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, Value
 from patchlint.effects import Family
@@ -44,7 +44,7 @@ def graded(
         return None
     if _doubtful(ctx, report, exit_, hold, site, family, path, evidence):
         return "low"
-    if contradicts_itself(path) or not _kept_in_hand(site) or _helper_may_unlock(hold, family, path):
+    if contradicts_itself(ctx, report, path) or not _kept_in_hand(site) or _helper_may_unlock(hold, family, path):
         return "low"
     alone = not evidence.contrast and not evidence.error
     if hold.owned and site.by != "given" and alone and (family.kind == "mem" or site.where or hold.stored):
@@ -155,13 +155,3 @@ def _helper_may_unlock(hold: Hold, family: Family, path: Sequence[Mark]) -> bool
     """A helper that sounds like undoing was called with the lock held: it may well drop it."""
     at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), default=0)
     return family.kind == "lock" and any(m.kind == "undo" for m in path[at:])
-
-
-def contradicts_itself(path: Sequence[Mark]) -> bool:
-    """The path asks the same predicate twice and gets two answers: nothing says that it changed in between."""
-    answers: dict[str, bool] = {}
-    for mark in path:
-        asks = mark.kind == "if" and mark.text.endswith(")") and "(" in mark.text
-        if asks and answers.setdefault(mark.text, mark.truth) != mark.truth:
-            return True
-    return False

@@ -19,7 +19,7 @@ from patchlint.ruleset import Models
 
 UNDOING = re.compile(
     r"(?:^|_)(?:un\w+|de(?:init|register|stroy|tach|assert|activate|configure)\w*|dis(?:able|connect|card)\w*|free\w*|put|"
-    r"release\w*|remove\w*|clean\w*|clear\w*|exit|fini\w*|stop\w*|shutdown|teardown|tear|close|down|off|reset|suspend|"
+    r"release\w*|remove\w*|clean\w*|clear\w*|exit|fini\w*|stop\w*|shutdown|teardown|tear|close|(?:power)?down|(?:power)?off|reset|suspend|"
     r"delete|del|abort|cancel|rollback|revert|drop|flush|kill|rearm)(?:_|$|\d)"
 )
 """Names that by their sound undo something; nothing is known of most of them."""
@@ -87,10 +87,13 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = 
     first = {use.call.name: use for use in reversed(uses)}
     summaries: dict[str, Summary] = {}
     families: dict[str, Family] = {}
+    unpaired = models.table("unpaired").get("starts", ())
     for name, use in first.items():
         counterparts = models.counterpart(name)
         others = [other for other in counterparts if other in first]
-        if not counterparts or name in summaries or any(_has_effect(base, name, action) for action in _HALVES):
+        if not counterparts or name in summaries or name in unpaired or _told_by_name(cfg, use.target):
+            continue
+        if any(_has_effect(base, name, action) for action in _HALVES):
             continue
         for other in others:
             undo = first.get(other)
@@ -206,6 +209,21 @@ def _expressions(cfg: Cfg) -> Iterator[tuple[Expr, str]]:
             value: Expr | None = term.value
             if value is not None:
                 yield value, "?"
+
+
+def _told_by_name(cfg: Cfg, target: str) -> bool:
+    """Whether a result of its own name tells success or failure (``id == INVALID_ID``): which, is not known."""
+    return any(
+        isinstance(node, Binary)
+        and node.op in ("==", "!=")
+        and isinstance(node.right, Name)
+        and node.right.id.isupper()
+        and node.right.id != "NULL"
+        and render(node.left) == target
+        for block in cfg.blocks
+        if isinstance(block.term, Branch)
+        for node in walk(block.term.test)
+    )
 
 
 def _tests_negative(cfg: Cfg, target: str) -> bool:

@@ -6,7 +6,9 @@ from typing import Final
 
 from patchlint.cfg import render
 from patchlint.dataflow.callees import Callees
-from patchlint.dataflow.holds import OWNED, Holds, Log
+from patchlint.dataflow.holds import OWNED, Holds
+from patchlint.dataflow.keeping import Keeping
+from patchlint.dataflow.log import Log
 from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.macros import MacroActs
 from patchlint.dataflow.places import already_stored, below, is_out, subject_of
@@ -20,7 +22,7 @@ from patchlint.ir import Call, Expr, Unary
 _FEARED: Final = frozenset(("freed", "dropped", "stale", "rcu-access"))
 
 
-class Calls(MacroActs):
+class Calls(MacroActs, Keeping):
     """Applies calls; told by the machine of stores and uses."""
 
     def __init__(self, callees: Callees, policy: Policy, locals_: dict[str, bool]) -> None:
@@ -35,31 +37,6 @@ class Calls(MacroActs):
         """Set when the last call never returns."""
 
     # the machine's watcher --------------------------------------------------
-
-    def stored(self, st: State, value: Value, pos: int, *, local: bool, text: str = "") -> None:
-        """A pointer was put somewhere: holds on it can be ended from there."""
-        if local or not st.holds:
-            return
-        roots = self.machine.values.root
-        if self._store_holds(st, {roots[value]}):
-            st.mark("store", pos, text)
-
-    def _store_holds(self, st: State, given: set[Value], pos: int = -1) -> bool:
-        """Holds on what is derived from ``given`` can be ended from elsewhere; whether there were any.
-
-        Not what the call at ``pos`` itself took. A pointer that is stored carries one hold with it: of several on one
-        object the last one taken, a loop's last.
-        """
-        roots = self.machine.values.root
-        chosen: dict[Value, int] = {}
-        for index, hold in enumerate(st.holds):
-            free = hold.owned and not hold.stored and roots[hold.obj] in given and hold.site != pos
-            if free and (hold.obj not in chosen or hold.scope >= 0):
-                chosen[hold.obj] = index
-        if chosen:
-            picked = set(chosen.values())
-            st.holds = tuple(h._replace(stored=True) if i in picked else h for i, h in enumerate(st.holds))
-        return bool(chosen)
 
     def used(self, st: State, value: Value, expr: Expr, pos: int, what: str) -> None:
         """A pointer was followed: bad when it is freed, stale or never to be followed."""
@@ -103,9 +80,12 @@ class Calls(MacroActs):
         args = [self.machine.value(st, arg) for arg in expr.args]
         self.machine.target, self.machine.target_text = target, text
         summary = self.callees.summary(expr.name) if expr.name else None
+        self.log.pos = expr.pos
         if st.holds and expr.args and (summary is None or summary.origin == "body"):
             self._maybe_undoes(st, expr, args, summary)
         self.look(st, expr, args, summary)
+        if st.holds and summary is not None and summary.may_end:
+            self._may_end(st, expr, summary)
         if st.holds:
             self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
         value = self._unknown(st, expr, args) if summary is None else self._apply(st, expr, args, summary)
@@ -170,6 +150,13 @@ class Calls(MacroActs):
             self.log.undos.add(expr.pos)
             self.log.blocks[expr.pos] = self.log.block
 
+    def _may_end(self, st: State, expr: Call, summary: Summary) -> None:
+        """Mark the path where a callee leaves a lock or section of a sort that is held: its body does not say which."""
+        surely = {effect.resource for effect in summary.effects if effect.action == "release"}
+        for family in summary.may_end:
+            if family not in surely and any(self.holds.ends(family, hold.family) for hold in st.holds):
+                st.mark("may-end", expr.pos, family)
+
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
         """Nothing is known of the callee: it may write through addresses it gets and, by policy, keep what it gets."""
         for index, value in enumerate(args):
@@ -183,63 +170,6 @@ class Calls(MacroActs):
     def _is_truth(self, value: Value) -> bool:
         key = self.machine.values.nodes[value]
         return key[0] == "not" or (key[0] == "op" and key[1] in ("==", "<"))
-
-    def _absorb(self, st: State, args: list[Value]) -> None:
-        """What a structure holds that describes a new thing belongs to that thing (``dma_buf_export(&info)``)."""
-        given = set[Value]().union(*(self._inside_local(st, value) for value in args))
-        if given:
-            roots = self.machine.values.root
-            st.holds = tuple(h for h in st.holds if not (h.owned and roots[h.obj] in given))
-
-    def _share_local(self, st: State, args: list[Value], pos: int = -1) -> None:
-        """A structure of this function's own that holds pointers is given away: they may be kept through it."""
-        given = set[Value]().union(*(self._inside_local(st, value) for value in args))
-        self._store_holds(st, given, pos)
-
-    def _may_take(self, st: State, value: Value) -> None:
-        roots = self.machine.values.root
-        given = {roots[value], *self._inside_local(st, value)}
-        kept = tuple(
-            h for h in st.holds
-            if not h.owned or roots[h.obj] not in given or self._elsewhere(h, value) or not self._may_be_kept(h)
-            or self.holds.paid_for(st, h)
-        )  # fmt: skip
-        if len(kept) != len(st.holds):
-            st.holds = kept
-
-    def _kept_by(self, st: State, value: Value) -> None:
-        """A callee's body keeps what it is given; where a path before the change ended it all the same, it may."""
-        self._may_take(st, value)
-        self._store_holds(st, {self.machine.values.root[value]})
-
-    def _may_be_kept(self, hold: Hold) -> bool:
-        """Whether by policy an unknown call may keep what was taken where ``hold`` was."""
-        return self.policy.unknown_takes or any(first <= hold.site < last for first, last in self.policy.fresh)
-
-    def _elsewhere(self, hold: Hold, value: Value) -> bool:
-        """A reference taken on one member is not what a call gets that is given another member's address."""
-        site = self.log.sites.get((hold.site, hold.family))
-        return site is not None and site.by == "arg" and hold.obj != value and not hold.stored
-
-    def _inside_local(self, st: State, value: Value) -> set[Value]:
-        """What a structure holds whose address is given away."""
-        root = self.machine.values.root
-        if self.machine.values.nodes[root[value]][0] not in ("&l", "&g"):
-            return set()
-        inside = {root[v] for a, v in st.mem.items() if root[a] == root[value]}
-        return inside | {root[v] for a, v in st.mem.items() if root[a] in inside}
-
-    def _share(self, st: State, args: list[Value], pos: int) -> None:
-        """What was registered can be found by others: holds on the things it is part of count as stored.
-
-        Not what it was made of: the hold that begins here tells at each exit what becomes of that.
-        """
-        roots = self.machine.values.root
-        given = {roots[value] for value in args}.union(*(self._inside_local(st, value) for value in args))
-        given -= {roots[h.obj] for h in st.holds if h.site == pos and (h.owned or h.cond >= 0)}
-        st.holds = tuple(
-            h._replace(stored=True) if h.owned and h.site != pos and roots[h.obj] in given else h for h in st.holds
-        )
 
     def _may_write(self, st: State, expr: Call, index: int, value: Value) -> None:
         arg = expr.args[index]
@@ -304,7 +234,8 @@ class Calls(MacroActs):
     def _result(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
         if 0 <= summary.returns_arg < len(args):
             return args[summary.returns_arg]
-        result = self.machine.fresh(st, expr.pos)
+        drops = any(effect.action in ("release", "tag") for effect in summary.effects)
+        result = self.machine.fresh(st, expr.pos, given=args if drops else ())
         if summary.result not in (ANY, 0):
             self.machine.facts.narrow(st, result, summary.result)
         return result
@@ -383,9 +314,7 @@ class Calls(MacroActs):
         subject = subject_of(expr, effect.place, self.machine.target_text)
         where = (effect.where or summary.where) if summary.origin == "body" else ""
         site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
-        stored = (by == "arg" or (by == "out" and summary.origin == "body")) and (
-            already_stored(self.machine.values, st, obj)
-        )
+        stored = by in ("arg", "out") and already_stored(self.machine.values, st, obj)
         self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored, 0, owned), site)
 
     def _born(self, st: State, obj: Value, effect: Effect) -> bool:

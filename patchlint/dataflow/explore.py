@@ -28,7 +28,7 @@ from patchlint.dataflow.calls import Calls
 from patchlint.dataflow.holds import SEED
 from patchlint.dataflow.join import join, property_key, thin
 from patchlint.dataflow.leaving import Leaving
-from patchlint.dataflow.liveness import Needs, analyse
+from patchlint.dataflow.liveness import Needs, analyse, locals_of
 from patchlint.dataflow.prune import Pruner
 from patchlint.dataflow.report import PathReport, Policy, Site
 from patchlint.dataflow.state import Hold, State
@@ -57,8 +57,9 @@ class _Explorer:
         self.callees = callees
         self.policy = policy
         self.needs: Needs = analyse(cfg)
-        self.calls = Calls(callees, policy, _locals(cfg, function))
+        self.calls = Calls(callees, policy, locals_of(cfg, function))
         self.machine = self.calls.machine
+        self.machine.scoped = frozenset(op.var for block in cfg.blocks for op in block.ops if isinstance(op, Cleanup))
         self.facts = self.machine.facts
         self.values = self.machine.values
         self.work: list[_Item] = []
@@ -73,7 +74,8 @@ class _Explorer:
         return PathReport(
             tuple(self.leaving.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
             frozenset(log.asserted), states, bool(self.work), loop_places(self.cfg),
-            tuple(self.values.root), tuple(self.values.nodes), passed_on(log, self.cfg), outlived(log, self.cfg),
+            tuple(self.values.root), tuple(self.values.nodes), frozenset(log.kept), passed_on(log, self.cfg),
+            outlived(log, self.cfg),
         )  # fmt: skip
 
     def _run_precise(self) -> int:
@@ -294,6 +296,8 @@ class _Explorer:
         st.holds = tuple(h for h in st.holds if h.scope != -index - 1)
         assigns = loop.assigns if loop is not None else 0
         element = macro.args[assigns] if 0 <= assigns < len(macro.args) else None
+        if loop is None and isinstance(element, Name) and self.calls.keeps(st, st.env.get(element.id, -1)):
+            element = None  # no cursor: a walk of what it points to
         for at, arg in enumerate(macro.args):
             if at != assigns and not isinstance(arg, Name):
                 self.machine.value(st, arg)
@@ -359,16 +363,6 @@ class _Explorer:
             self.facts.settle(st)
             returned = self.leaving.returned(st, value) if mask & POS else ()
         self.leaving.leave(st, term, value, mask, returned)
-
-
-def _locals(cfg: Cfg, function: Function) -> dict[str, bool]:
-    """Names of parameters and locals; true where the name stands for an address (arrays)."""
-    found = {p.name: False for p in function.params if p.name}
-    for block in cfg.blocks:
-        for op in block.ops:
-            if isinstance(op, Decl) and not op.static:
-                found[op.name] = op.array
-    return found
 
 
 _OPS: Final[dict[type[Op], Callable[..., None]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from patchlint.dataflow.callees import Callees
+from patchlint.dataflow.log import Log
 from patchlint.dataflow.report import Event, Released, Site
 from patchlint.dataflow.state import Facts, Hold, State
 from patchlint.dataflow.values import Value, Values
@@ -16,35 +17,6 @@ SEED = "param"
 
 _MAX_SAME = 2
 """Holds of one place in one state, the last ones: a loop that takes without end must converge."""
-
-
-class Log:
-    """Events, places of acquisition and releases of all paths; one entry each."""
-
-    __slots__ = ("_events", "asserted", "block", "blocks", "releases", "sites", "undos")
-
-    def __init__(self) -> None:
-        self._events: dict[tuple[str, int, str, str, str, Value], Event] = {}
-        self.sites: dict[tuple[int, str], Site] = {}
-        self.releases: dict[tuple[str, Value, int, bool, int], Released] = {}
-        self.asserted: set[str] = set()
-        self.block = 0
-        """Block of the flow graph that is being executed."""
-        self.blocks: dict[int, int] = {}
-        """Place of a taking, of a release, or of a call that by its name undoes something -> its block."""
-        self.undos: set[int] = set()
-
-    def event(self, event: Event) -> None:
-        """Keep the first path to each event; what is dropped without being held may be one thing or another."""
-        which = event.obj if event.kind == "underflow" else -1
-        key = (event.kind, event.pos, event.name, event.family, event.detail, which)
-        old = self._events.get(key)
-        if old is None or (not event.holds and old.holds):
-            self._events[key] = event
-
-    def events(self) -> tuple[Event, ...]:
-        """All events, by place."""
-        return tuple(sorted(self._events.values(), key=lambda e: (e.pos, e.kind, e.name)))
 
 
 class Holds:
@@ -121,7 +93,7 @@ class Holds:
         root = self.values.root
         best, rank = -1, 0
         for index, hold in enumerate(st.holds):
-            if not self.ends(family, hold.family):
+            if not self.ends(family, hold.family) or (hold.family == "param" and self._part(family, hold.obj, obj)):
                 continue
             score = self._likeness(st, hold, obj)
             if score and hold.family == family:
@@ -141,13 +113,29 @@ class Holds:
             elements = [i for i, h in enumerate(st.holds) if self.ends(family, h.family) and self._alike(h.obj, obj)]
             if elements:
                 return elements[-1], False
-            same = self._of_array(st, family, obj)
+            same = self.of_array(st, obj, family)
             if same >= 0:
                 return same, False
             stored = [i for i, h in enumerate(st.holds) if h.owned and h.stored and self.ends(family, h.family)]
             if stored and self.values.nodes[root[obj]][0] in ("ld", "s", "phi"):
                 return stored[-1], False
         return best, True
+
+    def _part(self, family: str, whole: Value, obj: Value) -> bool:
+        """What is freed is a thing that lives inside of a parameter, not the parameter."""
+        return obj != whole and self.family(family).kind == "mem"
+
+    def _by_text(self, st: State, effect: Effect, subject: str) -> int:
+        """Index of the only hold that was taken in the very words of this release: -1 for none.
+
+        ``request_region(r->start)``, ``release_region(r->start)``: a state of a number, whatever became of ``r``.
+        """
+        if self.family(effect.resource).kind != "pair" or not subject:
+            return -1
+        sites = ((i, self.log.sites.get((h.site, h.family))) for i, h in enumerate(st.holds) if not h.owned)
+        same = (effect.resource, subject)
+        found = [i for i, site in sites if site is not None and (site.family, site.subject) == same]
+        return found[0] if len(found) == 1 else -1
 
     def _through_body(self, st: State, effect: Effect, obj: Value) -> int:
         """Index of the hold on the same thing where one half was understood from a body: -1 for none.
@@ -202,15 +190,15 @@ class Holds:
             x, y = self.values.nodes[a], self.values.nodes[b]
         return a == b and through
 
-    def _of_array(self, st: State, family: str, obj: Value) -> int:
-        """Index of the hold on an element of the array of this function's own that ``obj`` was read from, or is."""
+    def of_array(self, st: State, obj: Value, family: str = "") -> int:
+        """Index of the hold, by default of any family, on an element of the own array that ``obj`` is, or is from."""
         nodes, root = self.values.nodes, self.values.root
         place = nodes[obj][1] if nodes[obj][0] == "ld" else obj
         if nodes[root[place]][0] != "&l" or (place != obj and nodes[place][0] != "e"):
             return -1
         elements = {v for a, v in st.mem.items() if root[a] == root[place] and nodes[a][0] == "e"}
-        held = (i for i, h in enumerate(st.holds) if h.owned and h.obj in elements and self._fits(family, h))
-        return max(held, default=-1)
+        held = (i for i, h in enumerate(st.holds) if h.owned and h.obj in elements)
+        return max((i for i in held if not family or self._fits(family, st.holds[i])), default=-1)
 
     def _fits(self, family: str, hold: Hold) -> bool:
         """Whether a release of ``family`` may end ``hold``, whose own family was perhaps told from a body."""
@@ -237,6 +225,8 @@ class Holds:
         self.log.blocks[pos] = self.log.block
         if index < 0:
             index = self._through_body(st, effect, obj)
+        if index < 0:
+            index = self._by_text(st, effect, subject)
         site = st.holds[index].site if index >= 0 else -1
         self.log.releases.setdefault(
             (effect.resource, obj, pos, index >= 0, site),
@@ -274,6 +264,13 @@ class Holds:
             h._replace(stored=False, lost=True) if h.owned and h.stored and places.get(h.obj) == {memory} else h
             for h in st.holds
         )
+
+    def _end_with(self, st: State, counted: Value) -> None:
+        """A count was dropped: if it was the last one, the object is freed with all that was put into it."""
+        roots = self.values.root
+        inside = {v for a, v in st.mem.items() if a != counted and roots[a] == roots[counted]}
+        if any(h.stored and h.obj in inside for h in st.holds):
+            st.holds = tuple(h for h in st.holds if not (h.stored and h.obj in inside))
 
     def _missing(self, st: State, effect: Effect, obj: Value, pos: int, name: str, subject: str) -> None:
         tagged = st.tags.get(obj)
@@ -314,11 +311,13 @@ class Holds:
         """``hold`` as it is after a call that ends it unless its ``result`` is in ``mask``."""
         if hold.cond >= 0 and self.facts.mask(st, hold.cond) & ~hold.mask:
             return None
-        return hold._replace(cond=result, mask=mask)
+        return hold._replace(cond=result, mask=mask, ending=True)
 
     def _after(self, st: State, effect: Effect, obj: Value, result: Value, pos: int) -> None:
         """What the object is worth after a release; sections take what they protected with them."""
         fam = self.family(effect.resource)
+        if fam.kind == "ref":
+            self._end_with(st, obj)
         if fam.kind in OWNED and effect.when == ANY:
             if effect.frees:
                 st.tags[obj] = ("freed", pos)
@@ -348,7 +347,9 @@ class Holds:
             )
             if not hit or self.family(hold.family).kind == "rcu" or self.paid_for(st, hold):
                 kept.append(hold)
-            elif mask != ANY and result >= 0:
+                continue
+            self.log.kept.add((hold.site, self.log.pos))
+            if mask != ANY and result >= 0:
                 rest = self.conditional(st, hold, result, ANY & ~mask)
                 if rest is not None:
                     kept.append(rest)

@@ -60,21 +60,23 @@ class Leaving:
             return (mask,)
         if any(h.cond == value for h in st.holds):
             return tuple(c for c in _CLASSES if c & mask)
-        if mask == ANY and st.holds and not self._policy.seed_params and self._fails(value):
+        if mask == ANY and st.holds and not self._policy.seed_params and self._fails(st, value):
             return (NEG, ZERO | POS)
         return (mask,)
 
-    def _fails(self, value: Value) -> bool:
-        """``return f(x)`` in a function that returns 0 or an error: the call may fail."""
-        return self._values.nodes[value][0] == "s" and self._function.return_type.split()[-1:] == ["int"]
+    def _fails(self, st: State, value: Value) -> bool:
+        """``return f(x)`` in a function that returns 0 or an error: the call may fail.
+
+        Not one that was made before anything was taken: with its failure the function would not have gone on.
+        """
+        key = self._values.nodes[value]
+        late = key[0] == "s" and any(key[1] >= hold.site for hold in st.holds)
+        return late and self._function.return_type.split()[-1:] == ["int"]
 
     def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
         holds = tuple(h for h in st.holds if not (h.owned and self._facts.mask(st, h.obj) == ZERO))
         if any(h.cond >= 0 for h in holds):
-            holds = tuple(
-                h for h in holds
-                if h.cond < 0 or (mask if h.cond == value else self._facts.mask(st, h.cond)) & h.mask
-            )  # fmt: skip
+            holds = tuple(h for h in holds if h.cond < 0 or self._stays(st, h, value, mask))
         key: tuple[object, ...] = (term.pos, mask, holds, st.vague)
         facts: tuple[tuple[int, int], ...] = ()
         memory: tuple[tuple[Value, Value], ...] = ()
@@ -86,3 +88,10 @@ class Leaving:
             self.exits[key] = Exit(
                 term.pos, value, mask, holds, st.trail, text, st.vague, facts, returned, memory
             )
+
+    def _stays(self, st: State, hold: Hold, value: Value, mask: int) -> bool:
+        """Whether a hold that depends on a result may be there."""
+        known = mask if hold.cond == value else self._facts.mask(st, hold.cond)
+        if hold.ending and not self._policy.seed_params and hold.cond != value:
+            return not known & ~hold.mask & (ZERO | POS)  # ``if (f())``: below 0 is no answer
+        return known & hold.mask != 0

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from patchlint.cfg import Block, Branch, Cfg, Cleanup, EnterGuard, Leave, Select, Terminator, Turn, walk
-from patchlint.ir import Assign, Call, Decl, Evaluate, Expr, Member, Name, Unary
+from patchlint.ir import Assign, Call, Decl, Evaluate, Expr, Function, Member, Name, Unary
 
 _Bits: TypeAlias = int
 """A set of words, one bit each: the fixpoint joins them at every edge of the graph."""
@@ -194,3 +194,13 @@ def _joins(cfg: Cfg) -> Iterator[int]:
         for succ in set(cfg.successors(at)):
             entries[succ] += 1
     return (at for at, count in enumerate(entries) if count > 1)
+
+
+def locals_of(cfg: Cfg, function: Function) -> dict[str, bool]:
+    """Names of parameters and locals; true where the name stands for an address (arrays)."""
+    found = {p.name: False for p in function.params if p.name}
+    for block in cfg.blocks:
+        for op in block.ops:
+            if isinstance(op, Decl) and not op.static:
+                found[op.name] = op.array
+    return found

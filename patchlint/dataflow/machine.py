@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from patchlint.cfg import render
-from patchlint.dataflow.state import Facts, Hold, State
+from patchlint.dataflow.state import Facts, State
 from patchlint.dataflow.values import Value, Values
+from patchlint.dataflow.watcher import Watcher
+from patchlint.effects import POS, ZERO
 from patchlint.ir import (
     Assign,
     Binary,
@@ -31,25 +33,6 @@ from patchlint.ir import (
 _GENERATIONS: Final = 4
 
 
-class Watcher(Protocol):
-    """Who applies calls and is told of stores and uses (see ``calls``)."""
-
-    def call(self, st: State, expr: Call) -> Value:
-        """Apply a call; its result."""
-
-    def place(self, st: State, expr: Call) -> Value:
-        """The address that a call used as an lvalue stands for."""
-
-    def stored(self, st: State, value: Value, pos: int, *, local: bool, text: str = "") -> None:
-        """``value`` was put into memory; ``local`` when that is this function's own."""
-
-    def used(self, st: State, value: Value, expr: Expr, pos: int, what: str) -> None:
-        """``value`` was followed."""
-
-    def is_new(self, hold: Hold) -> bool:
-        """Whether what is held was made in this function."""
-
-
 class Machine:
     """Values of expressions, loads and stores."""
 
@@ -62,6 +45,8 @@ class Machine:
         self.target = ""
         """The variable about to be assigned: its old value does not count as in use."""
         self.target_text = ""
+        self.scoped: frozenset[str] = frozenset()
+        """Variables that are cleaned up when their scope ends."""
         self.born: set[Value] = set()
         self._texts: dict[int, tuple[Expr, str]] = {}
 
@@ -78,15 +63,15 @@ class Machine:
             known = self._texts[id(expr)] = (expr, render(expr))  # with the node, whose number no other gets then
         return known[1]
 
-    def fresh(self, st: State, site: int, tag: str = "") -> Value:
-        """An unknown born at ``site``, different from all that are still in use."""
+    def fresh(self, st: State, site: int, tag: str = "", given: Sequence[Value] = ()) -> Value:
+        """An unknown born at ``site``, different from all that are still in use, ``given`` ones among them."""
         value = 0
         for generation in range(_GENERATIONS):
             value = self.values.make("s", site, tag, generation)
             if value not in self.born:
                 self.born.add(value)
                 return value
-            if not self._in_use(st, value):
+            if value not in given and not self._in_use(st, value):
                 break
         self._forget(st, value)
         return value
@@ -152,7 +137,15 @@ class Machine:
         return self.calls.call(st, expr)
 
     def member(self, st: State, expr: Member) -> Value:
-        return self.load(st, self.address(st, expr))
+        place = self.address(st, expr)
+        self._followed(st, place)
+        return self.load(st, place)
+
+    def _followed(self, st: State, place: Value) -> None:
+        """What is read or written through a pointer tells that it is a valid one."""
+        base = self.values.root[place]
+        if base != place and self.values.static[base] & ZERO:
+            self.facts.narrow(st, base, POS)
 
     def index(self, st: State, expr: Index) -> Value:
         return self.load(st, self.address(st, expr))
@@ -215,6 +208,7 @@ class Machine:
         if isinstance(target, Name):
             return -1, self.value(st, target)
         address = self.address(st, target)
+        self._followed(st, address)
         return address, self.load(st, address)
 
     def _replace(self, st: State, target: Expr, address: Value, value: Value, pos: int) -> None:
@@ -330,12 +324,17 @@ class Machine:
     def store(self, st: State, target: Expr, value: Value, pos: int) -> None:
         """Put ``value`` where ``target`` says."""
         if isinstance(target, Name) and (target.id in self.locals or target.id[0] == "$"):
+            if value == 0 and target.id in self.scoped and target.id in st.env:
+                # ``p = NULL`` before the scope ends: what it pointed to is to stay.
+                self.calls.stored(st, st.env[target.id], pos, local=False, text="what outlives the scope")
             st.env[target.id] = value
             return
         if isinstance(target, Cast):
             self.store(st, target.operand, value, pos)
             return
-        self.put(st, self.address(st, target), value, pos, self.text(target))
+        place = self.address(st, target)
+        self._followed(st, place)
+        self.put(st, place, value, pos, self.text(target))
 
     def put(self, st: State, address: Value, value: Value, pos: int, text: str = "") -> None:
         """Put ``value`` into memory at ``address``."""

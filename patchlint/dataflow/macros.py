@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from patchlint.cfg import render
-from patchlint.dataflow.holds import Log
 from patchlint.dataflow.join import NEVER_FOLLOWED
+from patchlint.dataflow.log import Log
 from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.report import Event
 from patchlint.dataflow.state import State

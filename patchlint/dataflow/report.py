@@ -122,6 +122,8 @@ class PathReport:
     roots: tuple[Value, ...] = ()
     keys: tuple[Key, ...] = ()
     """Description of every value, for callers that ask where a value comes from (see ``values``)."""
+    kept: frozenset[tuple[int, int]] = frozenset()
+    """Places of an acquisition, and of a store or call that keeps what was taken there."""
     followed: frozenset[tuple[int, int]] = frozenset()
     """Places of a release and of a call that by its name undoes things, where the second can come after the first."""
     outlived: frozenset[tuple[int, int]] = frozenset()

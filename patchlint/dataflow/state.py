@@ -14,7 +14,8 @@ class Mark(NamedTuple):
     """One decision or event on a path."""
 
     kind: str
-    """"if", "case", "turn", "end", "acquire", "release", "take", "store", "choice"."""
+    """"if", "case", "turn", "end", "acquire", "release", "take", "store", "choice"; "undo" (a call that sounds like
+    undoing), "may-end" (one that leaves locks or sections of the family ``text``)."""
     pos: int
     text: str
     truth: bool = True
@@ -41,6 +42,8 @@ class Hold(NamedTuple):
     """It goes with the pointer (references, memory, handles): whoever gets that may end it."""
     lost: bool = False
     """The memory with the only stored pointer to it was freed."""
+    ending: bool = False
+    """``cond`` is the result of what ends it, unless that fails: who does not ask takes it for done."""
 
 
 class State:
@@ -156,6 +159,8 @@ class Facts:
                 return (equal == b) == truth
             if truth:
                 st.facts[~a] = b
+                if kind == "n":  # ``if (id == INVALID_ID)``: it says that there is none
+                    st.holds = tuple(h for h in st.holds if not (h.owned and h.obj == a))
                 return self.narrow(st, a, self.mask(st, b))
             return True
         both = self.mask(st, a) & self.mask(st, b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from patchlint.cfg import Cfg
-from patchlint.dataflow.holds import Log
+from patchlint.dataflow.log import Log
 from patchlint.dataflow.state import State
 from patchlint.dataflow.values import Value, Values
 from patchlint.effects import Summary

@@ -25,6 +25,7 @@ Key = tuple[Any, ...]
 INTERIOR: Final = frozenset(("f", "e", "in"))
 _POINTERS: Final = frozenset(("&l", "&g", "f", "e", "in", "str"))
 _FIXED: Final = frozenset(("c", "n", "&l", "&g", "str"))
+_NUMBERS: Final = frozenset(("c", "n", "neg"))
 _FOLD: Final[dict[str, Callable[[int, int], int]]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -35,7 +36,6 @@ _FOLD: Final[dict[str, Callable[[int, int], int]]] = {
     "==": lambda a, b: int(a == b),
     "<": lambda a, b: int(a < b),
 }
-_NUMBERS: Final = frozenset(("c", "n", "neg"))
 _MAX_DEPTH: Final = 8
 
 
@@ -141,8 +141,8 @@ class Values:
         if op == "==":
             if a == b:
                 return 1
-            if (a < b and x[0] not in ("c", "n", "neg")) or x[0] == "c":
-                a, b = b, a
+            if (x[0] in _NUMBERS, b) > (y[0] in _NUMBERS, a):
+                a, b = b, a  # numbers and their names stand on the right
         if op == "<" and a == b:
             return 0
         if op in ("+", "-", "|") and b == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from patchlint.effects import Summary
 from patchlint.model import Finding, NotAnalysed
 from patchlint.review.examine import Examiner, Knowledge
 from patchlint.review.functions import Pair, Site, changed_functions
+from patchlint.review.reworded import renamed_words, reworded
 from patchlint.review.timeline import Stage, State, View, Views
 from patchlint.review.verdicts import Change, by_nameless_key, judge
 from patchlint.source import TreeReader
@@ -28,6 +29,8 @@ class _Past(NamedTuple):
     """Which of the changes it precedes."""
     site: Site
     state: State
+    text: bytes
+    """What the patch makes of it; empty when it removes it."""
 
 
 @dataclass(slots=True)
@@ -92,7 +95,8 @@ class FunctionHistory:
         """Add what the patch makes of a function to its record; whether it brings a fault into it."""
         after = self._examine(pair.after, stage.after, life.mode)
         if pair.before is not None:
-            life.past.append(_Past(len(life.changes), pair.before, stage.before))
+            text = pair.after.text if pair.after is not None else b""
+            life.past.append(_Past(len(life.changes), pair.before, stage.before, text))
         life.changes.append(Change(stage.order, stage.patch.n, {}, by_nameless_key(after), elsewhere))
         if self._thorough or any(change.after for change in life.changes):
             self._look_back(life)
@@ -101,10 +105,19 @@ class FunctionHistory:
 
     def _look_back(self, life: _Life) -> None:
         """Examine what was put off."""
-        for at, site, state in life.past:
+        for at, site, state, text in life.past:
             before = by_nameless_key(self._examine(site, state, life.mode))
             life.changes[at] = life.changes[at]._replace(before=before)
+            if before.keys() - life.changes[at].after.keys():
+                self._reword(life, at, renamed_words(site.text, text))
         life.past.clear()
+
+    def _reword(self, life: _Life, at: int, words: Mapping[str, str]) -> None:
+        """Tell what the function had up to the change ``at`` by the names that it gives things."""
+        if words:
+            for index, change in enumerate(life.changes[: at + 1]):
+                after = change.after if index == at else reworded(change.after, words)
+                life.changes[index] = change._replace(before=reworded(change.before, words), after=after)
 
     def _life(self, pair: Pair) -> _Life:
         """The function's record, moved to its new place; a function without a past begins as new code."""

@@ -1,0 +1,110 @@
+"""What is held is put or given to stay: stores, structures that are shared, callees that may keep what they get."""
+
+from __future__ import annotations
+
+from patchlint.dataflow.holds import Holds
+from patchlint.dataflow.log import Log
+from patchlint.dataflow.machine import Machine
+from patchlint.dataflow.report import Policy
+from patchlint.dataflow.state import Hold, State
+from patchlint.dataflow.values import Value
+
+
+class Keeping:
+    """The part of ``Calls`` that tells which holds others can end from now on."""
+
+    machine: Machine
+    policy: Policy
+    log: Log
+    holds: Holds
+
+    def keeps(self, st: State, value: Value) -> bool:
+        """Whether a reference to, or the memory of, ``value`` is held."""
+        return any(hold.owned and hold.obj == value for hold in st.holds)
+
+    def stored(self, st: State, value: Value, pos: int, *, local: bool, text: str = "") -> None:
+        """A pointer was put somewhere: holds on it can be ended from there."""
+        if local or not st.holds:
+            return
+        self.log.pos = pos
+        roots = self.machine.values.root
+        element = self.holds.of_array(st, value) if self.machine.values.nodes[value][0] == "ld" else -1
+        given = {roots[value], roots[st.holds[element].obj]} if element >= 0 else {roots[value]}
+        if self._store_holds(st, given):
+            st.mark("store", pos, text)
+
+    def _store_holds(self, st: State, given: set[Value], pos: int = -1) -> bool:
+        """Holds on what is derived from ``given`` can be ended from elsewhere; whether there were any.
+
+        Not what the call at ``pos`` itself took. A pointer that is stored carries one hold of a sort with it: of
+        several on one object the last one taken, a loop's last.
+        """
+        roots = self.machine.values.root
+        chosen: dict[tuple[Value, str], int] = {}
+        for index, hold in enumerate(st.holds):
+            free = hold.owned and not hold.stored and roots[hold.obj] in given and hold.site != pos
+            if free and ((hold.obj, hold.family) not in chosen or hold.scope >= 0):
+                chosen[hold.obj, hold.family] = index
+        if chosen:
+            picked = set(chosen.values())
+            self.log.kept.update((st.holds[i].site, self.log.pos) for i in picked)
+            st.holds = tuple(h._replace(stored=True) if i in picked else h for i, h in enumerate(st.holds))
+        return bool(chosen)
+
+    def _absorb(self, st: State, args: list[Value]) -> None:
+        """What a structure holds that describes a new thing belongs to that thing (``dma_buf_export(&info)``)."""
+        given = set[Value]().union(*(self._inside_local(st, value) for value in args))
+        if given:
+            roots = self.machine.values.root
+            st.holds = tuple(h for h in st.holds if not (h.owned and roots[h.obj] in given))
+
+    def _share_local(self, st: State, args: list[Value], pos: int = -1) -> None:
+        """A structure of this function's own that holds pointers is given away: they may be kept through it."""
+        given = set[Value]().union(*(self._inside_local(st, value) for value in args))
+        self._store_holds(st, given, pos)
+
+    def _may_take(self, st: State, value: Value) -> None:
+        roots = self.machine.values.root
+        given = {roots[value], *self._inside_local(st, value)}
+        kept = tuple(
+            h for h in st.holds
+            if not h.owned or roots[h.obj] not in given or self._elsewhere(h, value) or not self._may_be_kept(h)
+            or self.holds.paid_for(st, h)
+        )  # fmt: skip
+        if len(kept) != len(st.holds):
+            self.log.kept.update((h.site, self.log.pos) for h in st.holds if h not in kept)
+            st.holds = kept
+
+    def _kept_by(self, st: State, value: Value) -> None:
+        """A callee's body keeps what it is given; where a path before the change ended it all the same, it may."""
+        self._may_take(st, value)
+        self._store_holds(st, {self.machine.values.root[value]})
+
+    def _may_be_kept(self, hold: Hold) -> bool:
+        """Whether by policy an unknown call may keep what was taken where ``hold`` was."""
+        return self.policy.unknown_takes or any(first <= hold.site < last for first, last in self.policy.fresh)
+
+    def _elsewhere(self, hold: Hold, value: Value) -> bool:
+        """A reference taken on one member is not what a call gets that is given another member's address."""
+        site = self.log.sites.get((hold.site, hold.family))
+        return site is not None and site.by == "arg" and hold.obj != value and not hold.stored
+
+    def _inside_local(self, st: State, value: Value) -> set[Value]:
+        """What a structure holds whose address is given away."""
+        root = self.machine.values.root
+        if self.machine.values.nodes[root[value]][0] not in ("&l", "&g"):
+            return set()
+        inside = {root[v] for a, v in st.mem.items() if root[a] == root[value]}
+        return inside | {root[v] for a, v in st.mem.items() if root[a] in inside}
+
+    def _share(self, st: State, args: list[Value], pos: int) -> None:
+        """What was registered can be found by others: holds on the things it is part of count as stored.
+
+        Not what it was made of: the hold that begins here tells at each exit what becomes of that.
+        """
+        roots = self.machine.values.root
+        given = {roots[value] for value in args}.union(*(self._inside_local(st, value) for value in args))
+        given -= {roots[h.obj] for h in st.holds if h.site == pos and (h.owned or h.cond >= 0)}
+        st.holds = tuple(
+            h._replace(stored=True) if h.owned and h.site != pos and roots[h.obj] in given else h for h in st.holds
+        )
