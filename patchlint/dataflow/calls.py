@@ -314,7 +314,8 @@ class Calls(MacroActs, Keeping):
         subject = subject_of(expr, effect.place, self.machine.target_text)
         where = (effect.where or summary.where) if summary.origin == "body" else ""
         site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
-        stored = by in ("arg", "out") and already_stored(self.machine.values, st, obj)
+        found = by == "out" and (summary.origin == "body" or not effect.place.path)
+        stored = (by == "arg" or found) and already_stored(self.machine.values, st, obj)
         self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored, 0, owned), site)
 
     def _born(self, st: State, obj: Value, effect: Effect) -> bool:
