@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from patchlint.cfg import Cfg, build
-from patchlint.checkers import lent, lifetime, pairing, rcu, sleeping, walks
+from patchlint.checkers import found_get, lent, lifetime, pairing, rcu, sleeping, walks
 from patchlint.checkers.context import CheckResult, FunctionContext
 from patchlint.checkers.function_fault import FunctionFault, lower, to_finding
 from patchlint.checkers.handed import by_contract, consumed
@@ -18,7 +18,7 @@ from patchlint.ir import Variant
 from patchlint.model import Finding, NotAnalysed
 
 _CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[FunctionFault]], ...]] = (
-    pairing.check, lifetime.check, rcu.check, sleeping.check, walks.check, lent.check,
+    pairing.check, lifetime.check, rcu.check, sleeping.check, walks.check, lent.check, found_get.check,
 )  # fmt: skip
 _CONFIRM_STATES: Final = 3000
 _TWO_MOMENTS: Final = frozenset(("double", "again", "mismatch", "plain-store", "plain-load", "plain-list"))
