@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from git import GitCommandError
-
+from patchlint.host.git import GitError
 from patchlint.host.tree import GitTree
 from patchlint.model import PatchlintError
 
@@ -42,12 +41,12 @@ def parent_of(tree: GitTree, subject: str, commits: str = "HEAD") -> str | None:
     if commits.startswith("-"):
         return None
     try:
-        text = str(
-            tree.git.log(f"-{DEPTH}", "--no-show-signature", "--no-color", "--format=%H%x00%P%x00%s", commits, "--")
+        text = tree.git.run(
+            "log", f"-{DEPTH}", "--no-show-signature", "--no-color", "--format=%H%x00%P%x00%s", commits, "--"
         )
-    except GitCommandError:
+    except GitError:
         return None
-    for line in str(text).split("\n"):
+    for line in text.decode("utf-8", "replace").split("\n"):
         _commit, parents, found = [*line.split("\0"), "", ""][:3]
         if found == subject and parents and " " not in parents:
             return parents
