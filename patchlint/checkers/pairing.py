@@ -133,7 +133,7 @@ def _judge(
     if site.by == "given" and walks_around(report, exit_, hold):
         return None
     if site.by == "given":
-        return judge_handed(ctx, exit_, marks(exit_.trail), [(e, marks(e.trail)) for e in ended])
+        return judge_handed(ctx, site, exit_, marks(exit_.trail), [(e, marks(e.trail)) for e in ended])
     if site.by == "loop":
         return "high" if exit_.mask != POS else "medium"
     if hold.owned:

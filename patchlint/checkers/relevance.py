@@ -31,7 +31,8 @@ class Relevance:
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._named = frozenset((*_SCOPED, *_PUBLISHING)).union(*models.table("rcu").values())
+        queues = models.table("handed").get("queues", ())
+        self._named = frozenset((*_SCOPED, *_PUBLISHING, *queues)).union(*models.table("rcu").values())
         self._speaks: dict[str, bool] = {}
 
     def speaks_of(self, words: Set[str], callees: Callees, teardowns: Teardowns = NO_TEARDOWNS) -> bool:
