@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from patchlint.host.git import GitError
+from git import GitCommandError
+
 from patchlint.host.tree import GitTree
 from patchlint.model import PatchlintError
 
@@ -41,12 +42,12 @@ def parent_of(tree: GitTree, subject: str, commits: str = "HEAD") -> str | None:
     if commits.startswith("-"):
         return None
     try:
-        text = tree.git.run(
-            "log", f"-{DEPTH}", "--no-show-signature", "--no-color", "--format=%H%x00%P%x00%s", commits, "--"
+        text = str(
+            tree.git.log(f"-{DEPTH}", "--no-show-signature", "--no-color", "--format=%H%x00%P%x00%s", commits, "--")
         )
-    except GitError:
+    except GitCommandError:
         return None
-    for line in text.decode("utf-8", "replace").split("\n"):
+    for line in str(text).split("\n"):
         _commit, parents, found = [*line.split("\0"), "", ""][:3]
         if found == subject and parents and " " not in parents:
             return parents

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from patchlint.host.git import GitError
+from git import GitCommandError
+
 from patchlint.host.tree import FolderTree, GitTree, Tree, open_tree
 from patchlint.model import PatchlintError
 
@@ -40,20 +41,23 @@ def tree_key(tree: Tree) -> str:
     """A name for the state of the tree: its tree object; a folder has one state only, see :func:`folder_stats`."""
     if isinstance(tree, FolderTree):
         return "folder"
-    contents = tree.contents()
-    if not contents:
-        raise PatchlintError(f"{tree.root}: git cannot tell the tree of {tree.rev}")
-    return contents
+    try:
+        hexsha, _, _ = tree.git.get_object_header(f"{tree.rev}^{{tree}}")
+    except (ValueError, OSError) as error:
+        raise PatchlintError(f"{tree.root}: git cannot tell the tree of {tree.rev}: {error}") from error
+    return hexsha.decode("ascii") if isinstance(hexsha, bytes) else hexsha
 
 
 def list_git(tree: GitTree) -> Listing:
     """All C files of the commit."""
     try:
-        raw = tree.git.run("ls-tree", "-r", "-z", "--full-tree", tree.rev)
-    except GitError as error:
-        raise PatchlintError(f"{tree.root}: git ls-tree failed: {error}") from error
+        raw = tree.git.ls_tree(
+            "-r", "-z", "--full-tree", tree.rev, stdout_as_string=False, strip_newline_in_stdout=False
+        )
+    except GitCommandError as error:
+        raise PatchlintError(f"{tree.root}: git ls-tree failed: {error.stderr}") from error
     found = []
-    for line in raw.split(b"\0"):
+    for line in bytes(raw).split(b"\0"):
         head, _, name = line.partition(b"\t")
         if name.endswith((b".c", b".h")) and head[:6] in _FILE_MODES and b"\n" not in name:
             found.append((os.fsdecode(name), bytes.fromhex(head.rpartition(b" ")[2].decode("ascii"))))

@@ -6,13 +6,15 @@ tree is read, and no word of theirs ever reaches git as an option (object names 
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from patchlint.host.git import Git, GitError, GitMissing, Object
+from git import Git, GitCommandError, GitCommandNotFound
+
 from patchlint.model import BaseKind, PatchlintError
 
 MAX_FILE = 64 << 20
@@ -92,7 +94,7 @@ class GitTree:
         if not revision or any(mark in revision for mark in "\n\0 "):
             return None
         found = self._object(f"{revision}^{{commit}}")
-        return found.id if found is not None and found.kind == "commit" else None
+        return found[0] if found and found[1] == "commit" else None
 
     def read(self, path: str) -> bytes | None:
         """Contents of ``path`` at the commit, or None."""
@@ -104,24 +106,29 @@ class GitTree:
             return None
         return self._blob(blob_id)
 
-    def contents(self) -> str:
-        """Id of the commit's tree object; "" when git cannot tell it."""
-        found = self._object(f"{self.rev}^{{tree}}")
-        return found.id if found is not None and found.kind == "tree" else ""
-
     def _blob(self, name: str) -> bytes | None:
         found = self._object(name)
-        return found.data if found is not None and found.kind == "blob" else None
+        return found[2] if found and found[1] == "blob" else None
 
-    def _object(self, name: str) -> Object | None:
+    def _object(self, name: str) -> tuple[str, str, bytes] | None:
+        """(id, type, data) of an object; data is empty for objects over the limit."""
         try:
-            return self.git.object(name, MAX_FILE)
-        except (OSError, GitError) as error:
+            hexsha, kind, size, stream = self.git.stream_object_data(name)
+            if size > MAX_FILE:
+                while stream.read(1 << 20):
+                    pass
+                return _text(hexsha), "large", b""
+            return _text(hexsha), _text(kind), stream.read(size)
+        except ValueError as error:
+            if "SHA is empty" in str(error):
+                raise PatchlintError(f"{self.root}: git stopped answering") from error
+            return None
+        except OSError as error:
             raise PatchlintError(f"{self.root}: git stopped answering: {error}") from error
 
     def close(self) -> None:
         """End the git process."""
-        self.git.close()
+        self.git.clear_cache()
 
 
 Tree = GitTree | FolderTree
@@ -161,14 +168,15 @@ def find_repository(folder: Path) -> GitPlace | None:
     for name in _GIT_VARIABLES:
         # Set by git for its hooks; they would turn every question about --tree into one about another repository.
         os.environ.pop(name, None)
+    git = _git(folder)
     try:
-        text = Git(folder).run("rev-parse", "--is-bare-repository", "--absolute-git-dir", "--show-cdup")
-    except GitMissing:
+        text = git.rev_parse("--is-bare-repository", "--absolute-git-dir", "--show-cdup")
+    except GitCommandNotFound:
         return None
-    except GitError as error:
-        _refuse_dubious(str(error))
+    except GitCommandError as error:
+        _refuse_dubious(str(error.stderr))
         return None
-    answer = os.fsdecode(text).split("\n")
+    answer = str(text).split("\n")
     git_folder = Path(answer[1])
     if answer[0] == "true":
         return GitPlace(None, git_folder)
@@ -186,17 +194,18 @@ def format_range(tree: GitTree, revisions: str) -> tuple[GitTree, bytes]:
     old = _commit(tree, first or "HEAD")
     new = _commit(tree, (last or "HEAD") if dots else "HEAD")
     try:
-        base = tree.git.run("merge-base", old, new).decode("ascii").strip()
-        mbox = tree.git.run(
-            "format-patch", "--stdout", "--numbered", "--full-index", "--no-signature", "--no-cover-letter",
-            "--no-attach", "--no-thread", "--no-ext-diff", "--no-textconv", "--no-notes", "--no-color",
-            "--src-prefix=a/", "--dst-prefix=b/", "--subject-prefix=PATCH", f"{base}..{new}",
+        base = str(tree.git.merge_base(old, new))
+        mbox = tree.git.format_patch(
+            "--stdout", "--numbered", "--full-index", "--no-signature", "--no-cover-letter", "--no-attach",
+            "--no-thread", "--no-ext-diff", "--no-textconv", "--no-notes", "--no-color", "--src-prefix=a/",
+            "--dst-prefix=b/", "--subject-prefix=PATCH", f"{base}..{new}",
+            stdout_as_string=False, strip_newline_in_stdout=False,
         )  # fmt: skip
-    except GitError as error:
-        raise PatchlintError(f"{revisions}: {_last_line(str(error)) or 'no common history'}") from error
+    except GitCommandError as error:
+        raise PatchlintError(f"{revisions}: {_last_line(str(error.stderr)) or 'no common history'}") from error
     if not mbox:
         raise PatchlintError(f"{revisions}: no commits in this range")
-    return tree.at(base, "commit"), mbox
+    return tree.at(base, "commit"), bytes(mbox)
 
 
 def _commit(tree: GitTree, revision: str) -> str:
@@ -206,8 +215,17 @@ def _commit(tree: GitTree, revision: str) -> str:
     return found
 
 
+def _git(folder: Path) -> Git:
+    # GitPython logs every failing command on its own; our one line on standard error is enough.
+    logging.getLogger("git").setLevel(logging.CRITICAL)
+    git = Git(str(folder))
+    git.set_persistent_git_options(c="core.disambiguate=blob")
+    git.update_environment(GIT_OPTIONAL_LOCKS="0", GIT_NO_LAZY_FETCH="1", LC_ALL="C", GIT_NO_REPLACE_OBJECTS="1")
+    return git
+
+
 def _open_clone(folder: Path, place: GitPlace, base: str | None) -> GitTree:
-    tree = GitTree(Git(folder), place, "", "head")
+    tree = GitTree(_git(folder), place, "", "head")
     if base is not None:
         return tree.at(_commit(tree, base), "commit")
     head = tree.resolve("HEAD")
@@ -242,6 +260,11 @@ def _refuse_dubious(text: str) -> None:
         raise PatchlintError(
             f"{place} belongs to another user; to trust it: git config --global --add safe.directory {place}"
         )
+
+
+def _text(word: str | bytes) -> str:
+    """GitPython says str and gives bytes."""
+    return word.decode("ascii") if isinstance(word, bytes) else word
 
 
 def _last_line(text: str) -> str:
