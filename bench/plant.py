@@ -129,7 +129,7 @@ def _access_pointer(body: Body) -> Iterator[Edit]:
 
 def _followed(body: Body, at: int, loads: re.Match[str]) -> bool:
     """Whether the pointer is followed before it is loaded anew, as far as the next lines tell."""
-    for line in (loads.string[loads.end() :], *body.lines[at + 1 : at + 12]):
+    for line in body.lines[at + 1 : at + 12]:
         if re.search(rf"\b{loads[1]}->", line):
             return True
         if re.search(rf"\b{loads[1]} = ", line):
@@ -258,7 +258,7 @@ def plants(
     for path in files:
         if not +left:
             return
-        text = path.read_text("utf-8", "replace")
+        text = path.read_text("latin-1")
         asked = [op for op in +left if OPS[op].word in text]
         bodies = [body for body in _bodies(text) if body.name not in skip] if asked else []
         for op in asked:
@@ -300,7 +300,7 @@ class Score(NamedTuple):
 
 def judged(desk: Desk, plant: Plant) -> Score:
     """Review one plant; found when a rule that may speak of it does, in the function or, for keys, in its file."""
-    with tempfile.NamedTemporaryFile("w", suffix=".mbox") as mail:
+    with tempfile.NamedTemporaryFile("w", encoding="latin-1", suffix=".mbox") as mail:
         mail.write(plant.mail)
         mail.flush()
         findings = [one for review in review_mail(desk, [mail.name]) for one in review.findings]

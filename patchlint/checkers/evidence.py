@@ -47,6 +47,8 @@ def helper_may_undo(
     if family.kind not in ("pair",) and not hold.stored and not hold.lost:
         return False
     since = marks_since(path, hold.site)
+    if site.by == "loop" and not any(m.kind == "store" for m in since):
+        return False  # a callee that keeps it keeps a reference of its own: the macro drops this one in its next turn
     ended = {m.pos for m in since if m.kind == "release"}
     if any(r.pos in ended and r.family == hold.family and not r.matched and not _other_number(report, r, hold)
            for r in report.releases):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -23,12 +23,13 @@ _CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[Function
 _CONFIRM_STATES: Final = 3000
 _TWO_MOMENTS: Final = frozenset(("double", "again", "mismatch", "plain-store", "plain-load", "plain-list"))
 _NOTHING_SHOWN: Final = PathReport((), (), {}, (), frozenset(), 0, False)
+_Found: TypeAlias = tuple[FunctionFault, list[tuple[str, ...]]]
 _Place: TypeAlias = tuple[str, str, str, int, str]
 
 
 def check_function(ctx: FunctionContext) -> CheckResult:
     """Findings of one function in all its configurations, each with its path."""
-    found: dict[_Place, tuple[FunctionFault, list[tuple[str, ...]]]] = {}
+    found: dict[_Place, _Found] = {}
     skipped: list[NotAnalysed] = []
     states = 0
     for variant in ctx.function.variants:
@@ -45,8 +46,18 @@ def check_function(ctx: FunctionContext) -> CheckResult:
         for fault in _confirmed(here, cfg, report, given):
             fault = _without_before(fault) if ctx.mode == "tree" else fault
             found.setdefault(_place(fault), (fault, []))[1].append(variant.config)
-    findings = [_finding(ctx, fault, configs) for fault, configs in found.values()]
+    findings = [_finding(ctx, fault, configs) for fault, configs in _firsts(found.values())]
     return CheckResult(tuple(f for f in findings if f is not None), tuple(skipped), states)
+
+
+def _firsts(found: Iterable[_Found]) -> Iterator[_Found]:
+    """Of the faults that go back to one thing only the first."""
+    told: set[tuple[str, tuple[int, str]]] = set()
+    for fault, configs in found:
+        if fault.since is None or (fault.fault, fault.since) not in told:
+            yield fault, configs
+        if fault.since is not None:
+            told.add((fault.fault, fault.since))
 
 
 def _explored(ctx: FunctionContext, cfg: Cfg) -> PathReport:

@@ -29,6 +29,8 @@ class FunctionFault:
     config: tuple[str, ...] = ()
     family: str = ""
     """The family of what is at fault; "" where the fault is of none."""
+    since: tuple[int, str] | None = None
+    """What it goes back to (a place and the thing); of several faults that go back to one, the first is told."""
 
 
 def step(ctx: FunctionContext, pos: int, what: str) -> Step:

@@ -42,18 +42,11 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 
 def _followed(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
-    told: set[tuple[int, str]] = set()
     for event in report.events:
-        place = event.since, event.family if event.family == "rcu-access" else event.subject
-        if event.kind != "use" or place in told:
-            continue
-        if event.family == "rcu-access":
+        if event.kind == "use" and event.family == "rcu-access":
             yield _access(ctx, event)
-        elif event.family == "stale" and _outlives(ctx, report, event):
+        elif event.kind == "use" and event.family == "stale" and _outlives(ctx, report, event):
             yield _stale(ctx, event)
-        else:
-            continue
-        told.add(place)
 
 
 def _access(ctx: FunctionContext, event: Event) -> FunctionFault:
@@ -68,7 +61,10 @@ def _access(ctx: FunctionContext, event: Event) -> FunctionFault:
     sure: Confidence = "high"
     if _ENDS.search(ctx.function.name):
         sure = "low" if ctx.mode == "tree" else "medium"
-    return FunctionFault(CHECKER, "access-pointer", "", event.pos, event.subject, message, steps, sure, event.name)
+    return FunctionFault(
+        CHECKER, "access-pointer", "", event.pos, event.subject, message, steps, sure, event.name,
+        since=(event.since, event.family),
+    )  # fmt: skip
 
 
 # ------------------------------------------------------- after the section
@@ -137,5 +133,5 @@ def _stale(ctx: FunctionContext, event: Event) -> FunctionFault:
     message = f"'{event.subject}' is {what} after the RCU section that protected it ended, with no reference taken"
     return FunctionFault(
         CHECKER, "outlives-section", "", event.pos, event.subject, message, steps,
-        "medium" if event.detail == "pass" else "high", event.name,
+        "medium" if event.detail == "pass" else "high", event.name, since=(event.since, event.subject),
     )  # fmt: skip
