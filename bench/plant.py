@@ -275,7 +275,7 @@ def _bodies(text: str) -> Iterator[Body]:
 
 
 def _plant(op: str, file: str, text: str, body: Body, edit: Edit) -> Plant:
-    old = [line + "\n" for line in text.split("\n")]  # not splitlines(), which also ends a line at a form feed
+    old = re.findall(r".*\n|.+$", text)  # not splitlines(), which also ends a line at a form feed
     at = body.first + edit.at
     new = [*old[:at], *([] if edit.line is None else [edit.line + "\n"]), *old[at + 1 :]]
     diff = "".join(difflib.unified_diff(old, new, f"a/{file}", f"b/{file}"))

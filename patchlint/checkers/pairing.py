@@ -26,6 +26,7 @@ from patchlint.checkers.evidence import (
     left_in_managed_memory,
     lone,
     managed_families,
+    marks_since,
     memory_freed,
     passes,
     released,
@@ -320,6 +321,25 @@ def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]
             )  # fmt: skip
         elif event.kind == "underflow":
             yield from _underflow(ctx, report, event.pos, event, family, path)
+        elif event.kind == "again" and ctx.mode == "changed":
+            yield from _again(ctx, report, event, family, path)
+
+
+def _again(
+    ctx: FunctionContext, report: PathReport, event: Event, family: Family, path: list[Mark]
+) -> Iterator[FunctionFault]:
+    """A lock taken anew that nothing since sounds like having let go of; where that was so before, it shows."""
+    site = report.sites.get((event.since, event.family))
+    if site is None or any(m.kind == "undo" for m in marks_since(path, event.since)):
+        return
+    subject = site.subject or site.call
+    steps = (step(ctx, event.since, f"{family.label} taken here by {site.call}()"), *decisions(ctx, path, event.since),
+             step(ctx, event.pos, f"{event.name}() waits for itself"))  # fmt: skip
+    yield FunctionFault(
+        "pairing", "leak", family.kind, event.pos, subject,
+        f"{family.label} '{subject}' from {site.call}() is not released before {event.name}() takes it again", steps,
+        "medium", f"{family.name}|{event.name}|again", family=family.name,
+    )  # fmt: skip
 
 
 def _underflow(
