@@ -322,10 +322,10 @@ def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]
         elif event.kind == "underflow":
             yield from _underflow(ctx, report, event.pos, event, family, path)
         elif event.kind == "again" and ctx.mode == "changed":
-            yield from _again(ctx, report, event, family, path)
+            yield from _taken_again(ctx, report, event, family, path)
 
 
-def _again(
+def _taken_again(
     ctx: FunctionContext, report: PathReport, event: Event, family: Family, path: list[Mark]
 ) -> Iterator[FunctionFault]:
     """A lock taken anew that nothing since sounds like having let go of; where that was so before, it shows."""
