@@ -44,7 +44,7 @@ def helper_may_undo(
     One that also comes after a release of the same hold does something else, and so does one that a teardown function
     of the file calls beside such a release, or that comes before a release of what goes with a pointer.
     """
-    if family.kind not in ("pair",) and not hold.stored and not hold.lost:
+    if family.kind not in ("pair",) and not hold.stored and not hold.lost and not hold.doubt:
         return False
     since = marks_since(path, hold.site)
     if site.by == "loop" and not any(m.kind == "store" for m in since):
@@ -158,6 +158,16 @@ def released(report: PathReport, hold: Hold) -> bool:
     return any(r.site == hold.site and r.exact for r in report.releases)
 
 
+def drops_another(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
+    """The path gives back another reference on the same thing, which was made here: it undoes, and miscounts."""
+    root = report.roots[hold.obj]
+    dropped = {(m.pos, m.site) for m in marks_since(path, hold.site) if m.kind == "release" and m.site != hold.site}
+    return report.keys[root][0] == "s" and any(
+        (r.pos, r.site) in dropped and r.exact and r.family == hold.family and report.roots[r.obj] == root
+        for r in report.releases
+    )
+
+
 def walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
     """The path passes ``if (flag) release(x);`` with the flag unset, which may well tell that none is due."""
     asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if"]
@@ -177,7 +187,7 @@ def tail_call(exit_: Exit, hold: Hold, site: Site) -> bool:
     Not where a model says what the callee does: then the hold depends on the result.
     """
     call = re.search(r"\((.*)\)$", exit_.text)
-    if call is None or (hold.cond >= 0 and hold.cond == exit_.value):
+    if call is None or (hold.cond >= 0 and hold.cond == exit_.value and not hold.doubt):
         return False
     subject = site.subject.lstrip("&*")
     given = (arg.strip().lstrip("&*") for arg in call[1].split(","))

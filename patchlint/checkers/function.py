@@ -78,7 +78,8 @@ def transparent(callees: Callees) -> Callable[[str], int]:
 
 
 def _policy(ctx: FunctionContext) -> Policy:
-    return Policy(unknown_takes=ctx.mode != "changed", undoing=UNDOING, fresh=ctx.added)
+    travels = frozenset(ctx.ruleset.models.table("handed").get("travels", ()))
+    return Policy(unknown_takes=ctx.mode != "changed", undoing=UNDOING, fresh=ctx.added, travels=travels)
 
 
 def _confirmed(

@@ -17,6 +17,7 @@ from patchlint.checkers.evidence import (
     callee_may_end,
     contradicts_itself,
     discarded,
+    drops_another,
     earlier_turn,
     ends,
     given_back_at_end,
@@ -207,7 +208,8 @@ def _judge_owned(
             return None
         if error and given_back_at_end(ctx, report, hold, site, family, marks(exit_.trail)):
             return "medium"
-        return "medium" if error and (contrast or ctx.mode == "changed") and ctx.mode != "tree" else None
+        owed = contrast or ctx.mode == "changed" or drops_another(report, hold, marks(exit_.trail))
+        return "medium" if error and owed and ctx.mode != "tree" else None
     kept = not error and not any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended)
     if family.kind == "pair" and (not contrast or kept):
         return None
@@ -219,7 +221,7 @@ def _judge_owned(
         if not contrast:
             return "medium" if error and hold.cond >= 0 and hold.mask == NEG else None
         return "medium" if error or any(_alike(e, exit_) for e in ended) else None
-    return "high" if contrast and not kept and not walks_around(report, exit_, hold) else "medium"
+    return "high" if contrast and not kept and not hold.doubt and not walks_around(report, exit_, hold) else "medium"
 
 
 def _judge_state(

@@ -159,13 +159,14 @@ class Calls(MacroActs, Keeping):
 
     def _unknown(self, st: State, expr: Call, args: list[Value]) -> Value:
         """Nothing is known of the callee: it may write through addresses it gets and, by policy, keep what it gets."""
+        result = self.machine.fresh(st, expr.pos)
         for index, value in enumerate(args):
             if st.holds and (self.policy.unknown_takes or self.policy.fresh):
-                self._may_take(st, value)
+                self._may_take(st, value, result)
             self._may_write(st, expr, index, value)
         if not self.policy.unknown_takes and st.holds:
             self._share_local(st, args)
-        return self.machine.fresh(st, expr.pos)
+        return result
 
     def _is_truth(self, value: Value) -> bool:
         key = self.machine.values.nodes[value]
@@ -179,7 +180,9 @@ class Calls(MacroActs, Keeping):
     def _apply(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
         result = self._result(st, expr, args, summary)
         outs: dict[tuple[int, str], Value] = {}
-        effects = tuple(e for e in summary.effects if "or-untouched" not in e.flags or self._empty(st, args, e.place))
+        effects = summary.effects
+        if summary.origin == "body":
+            effects = tuple(e for e in effects if "or-untouched" not in e.flags or self._empty(st, args, e.place))
         for index, value in enumerate(args):
             if summary.origin != "model" or is_out(expr.args[index]) or any(
                 e.place.index == index and e.place.deref for e in summary.effects
@@ -188,13 +191,13 @@ class Calls(MacroActs, Keeping):
         for effect in effects:
             self._effect(st, expr, args, summary, effect, result, outs)
         if st.holds:
-            self._pass_on(st, expr, args, summary)
+            self._pass_on(st, expr, args, summary, result)
         if summary.never_returns:
             self.stops = True
         self.machine.facts.settle(st)
         return result
 
-    def _pass_on(self, st: State, expr: Call, args: list[Value], summary: Summary) -> None:
+    def _pass_on(self, st: State, expr: Call, args: list[Value], summary: Summary, result: Value) -> None:
         """What becomes of what is held and given to the call, besides its effects."""
         if any(self._registers(effect) for effect in summary.effects):
             self._share(st, args, expr.pos)
@@ -211,7 +214,7 @@ class Calls(MacroActs, Keeping):
             elif what == "unknown" and summary.origin == "model":
                 self.stored(st, value, expr.pos, local=False, text=expr.name)
             elif what == "unknown" and (self.policy.unknown_takes or self.policy.fresh):
-                self._may_take(st, value)
+                self._may_take(st, value, result)
 
     def _empty(self, st: State, args: list[Value], place: Place) -> bool:
         """Whether an out-parameter is NULL before the call: what it holds afterwards comes from there."""

@@ -8,6 +8,7 @@ from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.report import Policy
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.values import Value
+from patchlint.effects import NEG, POS
 
 
 class Keeping:
@@ -63,17 +64,28 @@ class Keeping:
         given = set[Value]().union(*(self._inside_local(st, value) for value in args))
         self._store_holds(st, given, pos)
 
-    def _may_take(self, st: State, value: Value) -> None:
+    def _may_take(self, st: State, value: Value, result: Value = -1) -> None:
+        """An unknown call may keep what it is given, by policy; who fails, with its ``result``, has not kept it."""
         roots = self.machine.values.root
         given = {roots[value], *self._inside_local(st, value)}
-        kept = tuple(
-            h for h in st.holds
-            if not h.owned or roots[h.obj] not in given or self._elsewhere(h, value) or not self._may_be_kept(h)
-            or self.holds.paid_for(st, h)
-        )  # fmt: skip
-        if len(kept) != len(st.holds):
-            self.log.kept.update((h.site, self.log.pos) for h in st.holds if h not in kept)
-            st.holds = kept
+        kept: list[Hold] = []
+        for hold in st.holds:
+            taken = hold.owned and roots[hold.obj] in given and not self._elsewhere(hold, value)
+            if not taken or not self._may_be_kept(hold) or self.holds.paid_for(st, hold):
+                kept.append(hold)
+                continue
+            self.log.kept.add((hold.site, self.log.pos))
+            if self._left_by_failure(st, hold, result):
+                kept.append(hold._replace(cond=result, mask=NEG | POS, doubt=True))
+        st.holds = tuple(kept)
+
+    def _left_by_failure(self, st: State, hold: Hold, result: Value) -> bool:
+        """Whether a call that fails leaves ``hold`` to whoever took it: not what travels, whatever comes of it."""
+        if result < 0 or hold.stored or self.policy.travels is None or hold.family in self.policy.travels:
+            return False
+        site = self.log.sites.get((hold.site, hold.family))
+        settled = hold.cond < 0 or not self.machine.facts.mask(st, hold.cond) & ~hold.mask
+        return settled and site is not None and site.by in ("result", "out")
 
     def _kept_by(self, st: State, value: Value) -> None:
         """A callee's body keeps what it is given; where a path before the change ended it all the same, it may."""

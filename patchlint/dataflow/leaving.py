@@ -58,7 +58,7 @@ class Leaving:
         """Classes of result to tell apart, because a hold depends on them."""
         if value < 0 or mask in _CLASSES:
             return (mask,)
-        if any(h.cond == value for h in st.holds):
+        if any(h.cond == value and not h.doubt for h in st.holds):
             return tuple(c for c in _CLASSES if c & mask)
         if mask == ANY and st.holds and not self._policy.seed_params and self._fails(st, value):
             return (NEG, ZERO | POS)
@@ -73,8 +73,16 @@ class Leaving:
         late = key[0] == "s" and any(key[1] >= hold.site for hold in st.holds)
         return late and self._function.return_type.split()[-1:] == ["int"]
 
+    def _failed(self, st: State, cond: Value, value: Value, mask: int) -> bool:
+        """Whether the path was told that the call with the result ``cond`` failed, and says so itself."""
+        known = self._facts.mask(st, cond)
+        fails = mask == NEG or cond == value or (self._function.return_pointer > 0 and mask == ZERO)
+        return fails and bool(known & NEG) and not known & ZERO
+
     def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
         holds = tuple(h for h in st.holds if not (h.owned and self._facts.mask(st, h.obj) == ZERO))
+        if any(h.doubt for h in holds):
+            holds = tuple(h for h in holds if not h.doubt or self._failed(st, h.cond, value, mask))
         if any(h.cond >= 0 for h in holds):
             holds = tuple(h for h in holds if h.cond < 0 or self._stays(st, h, value, mask))
         key: tuple[object, ...] = (term.pos, mask, holds, st.vague)

@@ -23,6 +23,9 @@ class Policy(NamedTuple):
     fresh: tuple[tuple[int, int], ...] = ()
     """Offsets (first, past the last) of code with no earlier state to compare: what is taken there an unknown call
     may keep whatever ``unknown_takes`` says."""
+    travels: frozenset[str] | None = None
+    """Families that are consumed by whoever gets them, whatever the result. With None every unknown call that may keep
+    something may keep it when it fails as well."""
     given: tuple[tuple[int, str], ...] = ()
     """Parameters (from 0) that the function is handed a hold of, and the families."""
     seed_params: bool = False

@@ -44,6 +44,8 @@ class Hold(NamedTuple):
     """The memory with the only stored pointer to it was freed."""
     ending: bool = False
     """``cond`` is the result of what ends it, unless that fails: who does not ask takes it for done."""
+    doubt: bool = False
+    """A call that nothing is known of was given it: it counts only where the result, ``cond``, told of a failure."""
 
 
 class State:
