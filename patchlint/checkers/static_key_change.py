@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from patchlint.checkers.conditions import ALWAYS, OWNED, atoms_of, keep
+from patchlint.checkers.conditions import ALWAYS, OWNED, Kind, atoms_of, keep
 from patchlint.checkers.standing import standing, tests
 from patchlint.checkers.static_key_pairs import relation, told
 from patchlint.checkers.static_key_sites import COUNTED, OPPOSITE, KeyFacts, KeyReader, KeySite, Op
@@ -98,13 +98,15 @@ def _still_needed(lost: Lost, before: KeyFacts, after: KeyFacts, view: TreeView)
 
 
 def _branch_stays(site: KeySite, view: TreeView) -> bool:
-    """Whether the function still goes the way on which it switched the key."""
-    asked = atoms_of(site.condition, OWNED | {"param", "local", "key", "config"})
+    """Whether the function still goes one of the ways on which it switched the key."""
+    kinds: frozenset[Kind] = OWNED | {"param", "local", "key", "config"}
+    ways = [atoms_of(frozenset((way,)), kinds) for way in site.condition]
     for piece in view.pieces(site.path):
         for head in piece.unit.heads:
             if head.name == site.function:
                 function = piece.unit.function(head)
-                return any(asked <= tests(standing(function, variant)) for variant in function.variants)
+                asked = [tests(standing(function, variant)) for variant in function.variants]
+                return any(way <= one for one in asked for way in ways)
     return False
 
 
