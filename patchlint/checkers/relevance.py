@@ -99,6 +99,8 @@ def _names_of(facts: FileFacts) -> re.Pattern[bytes] | None:
 def _strings(facts: object) -> Iterator[str]:
     if isinstance(facts, str):
         yield facts
+    elif isinstance(facts, tuple) and len(facts) == 2 and all(isinstance(part, str) for part in facts):
+        yield facts[1]  # of a place the member: its owner goes by many names
     elif isinstance(facts, tuple | frozenset):
         for part in facts:
             yield from _strings(part)

@@ -15,7 +15,6 @@ from patchlint.checkers import (
     Teardowns,
     check_function,
     expanded,
-    file_facts,
     mentioned,
     other_teardowns,
     teardowns,
@@ -41,6 +40,9 @@ class Knowledge(Protocol):
 
     def held_by_callers(self, site: Site, state: State) -> frozenset[str]:
         """Families that every known caller holds around its call."""
+
+    def facts(self, site: Site) -> FileFacts:
+        """What RCU protects, as the file of the function and those beside it show."""
 
     def callback(self, site: Site, state: State) -> str:
         """The operations-table field that the function is stored in, "" for none."""
@@ -111,7 +113,7 @@ class Examiner:
     def examine(self, site: Site, state: State, mode: Mode) -> tuple[Finding, ...]:
         """Findings of the function at ``site``; what could not be analysed is kept in ``skipped``."""
         callees = self.knowledge.callees(site.view.path, state)
-        facts = file_facts(site.view.source)
+        facts = self.knowledge.facts(site)
         added = site.view.added(site.head.start, site.head.end) if mode == "changed" else ()
         question = _Question(
             *site.place, site.text, mode, self.knowledge.callback(site, state), facts, added,

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from patchlint.callgraph import Contexts, FileScan, TreeCallees, TreeIndex
+from patchlint.checkers import FileFacts
 from patchlint.checkers.series import Symbol
 from patchlint.checkers.static_key_sites import KeyReader
 from patchlint.checkers.tree_view import Snapshot
 from patchlint.dataflow import Callees
 from patchlint.review.functions import Site
+from patchlint.review.neighbours import Neighbours
 from patchlint.review.timeline import State, View, Views
 from patchlint.ruleset import Ruleset
 
@@ -45,6 +47,7 @@ class TreeKnowledge:
         self.keys = KeyReader()
         """What was read of static keys, for all states."""
         self._index = index
+        self._neighbours = Neighbours(index)
         self._outside = index.with_overlay(dict.fromkeys(paths))
         base = TreeCallees(ruleset.models, index, ruleset.digest)
         self._base = _Moment({}, base, Contexts(base))
@@ -82,6 +85,10 @@ class TreeKnowledge:
     def held_by_callers(self, site: Site, state: State) -> frozenset[str]:
         """Families that every known caller holds around its call."""
         return self._within(state).contexts.held(site.head.name, site.view.path)
+
+    def facts(self, site: Site) -> FileFacts:
+        """What RCU protects, as the file of the function and those beside it show."""
+        return self._neighbours.facts(site.view.path, site.view.source)
 
     def callback(self, site: Site, state: State) -> str:
         """The field of an operations table of the same file in which the function is stored."""

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from patchlint.checkers import CheckResult, FunctionContext
+from patchlint.checkers import CheckResult, FileFacts, FunctionContext
+from patchlint.checkers.file_facts import NO_FACTS
 from patchlint.dataflow import Callees
 from patchlint.effects import Effect, Place, Summary
 from patchlint.model import Finding
@@ -45,6 +46,9 @@ class Known:
 
     def held_by_callers(self, site: Site, state: State) -> frozenset[str]:
         return frozenset()
+
+    def facts(self, site: Site) -> FileFacts:
+        return NO_FACTS
 
     def callback(self, site: Site, state: State) -> str:
         return ""
