@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -13,7 +14,7 @@ from patchlint.model import Step
 from patchlint.syntax import Head
 
 _CALLS_BACK: Final = re.compile(rb"\bcall_rcu(?:_hurry)?\s*\(")
-_EXIT: Final = rb"^module_exit\s*\(\s*%s\s*\)"
+_EXIT: Final = re.compile(rb"^module_exit\s*\(\s*(\w+)\s*\)", re.MULTILINE)
 _OBJECTS: Final = re.compile(
     r"^(?P<module>[\w-]+?)-(?:y|m|objs|\$\([^)\n]*\))[ \t]*[:+]?=[ \t]*(?P<list>(?:[^\n\\]|\\\n)*)", re.MULTILINE
 )
@@ -30,7 +31,7 @@ def unbarred_exit(view: TreeView, piece: Piece, head: Head) -> Iterator[TreeFaul
     A file that does both is its own business: see ``FileFacts.unbarred``.
     """
     source = piece.unit.source
-    if not re.search(_EXIT % re.escape(head.name.encode()), source, re.MULTILINE):
+    if head.name.encode() not in _exits(source):
         return
     if _CALLS_BACK.search(source) or b"rcu_barrier" in source:
         return
@@ -43,6 +44,11 @@ def unbarred_exit(view: TreeView, piece: Piece, head: Head) -> Iterator[TreeFaul
         if called is not None:
             yield _fault(piece, head, path, text.count(b"\n", 0, called.start()) + 1)
             return
+
+
+@lru_cache(maxsize=16)  # every function of a file asks
+def _exits(source: bytes) -> frozenset[bytes]:
+    return frozenset(_EXIT.findall(source))
 
 
 def module_files(view: TreeView, path: str) -> Sequence[str]:

@@ -65,6 +65,8 @@ def other_teardowns(found: Teardowns, name: str, text: bytes) -> Teardowns:
     """
     if tears_down(name):
         return NO_TEARDOWNS
+    if not any(teardown.name.encode() in text for teardown in found):
+        return found
     words = frozenset(_WORD.findall(text.decode("utf-8", "replace")))
     return frozenset(teardown for teardown in found if teardown.name not in words)
 

@@ -110,9 +110,9 @@ def _merge(
         old.facts[phi] = mask
         _retag(old, phi, tag)
         return True
-    leaves = facts.values.leaves
-    for known in [k for k in old.facts if phi in leaves[k if k >= 0 else ~k]]:
-        del old.facts[known]
+    for user in facts.values.users[phi]:
+        old.facts.pop(user, None)
+        old.facts.pop(~user, None)
     old.facts[phi] = mask
     _retag(old, phi, tag)
     new.facts.setdefault(phi, mask)

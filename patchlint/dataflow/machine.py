@@ -88,13 +88,12 @@ class Machine:
 
     def _forget(self, st: State, value: Value) -> None:
         """Drop what was known of the former bearer of ``value``."""
-        leaves = self.values.leaves
-        for key in [k for k in st.facts if value in leaves[k if k >= 0 else ~k]]:
-            del st.facts[key]
-        for key in [k for k in st.mem if value in leaves[k]]:
-            del st.mem[key]
-        for key in [k for k in st.tags if value in leaves[k]]:
-            del st.tags[key]
+        facts, mem, tags = st.facts, st.mem, st.tags
+        for user in self.values.users[value]:
+            facts.pop(user, None)
+            facts.pop(~user, None)
+            mem.pop(user, None)
+            tags.pop(user, None)
 
     def name(self, st: State, expr: Name) -> Value:
         """A variable's content, or a constant."""

@@ -47,7 +47,7 @@ def class_of(number: int) -> int:
 class Values:
     """The values of one exploration; grows only."""
 
-    __slots__ = ("_ids", "_words", "depth", "leaves", "nodes", "root", "static")
+    __slots__ = ("_ids", "_words", "depth", "leaves", "nodes", "root", "static", "users")
 
     def __init__(self) -> None:
         self.nodes: list[Key] = []
@@ -59,6 +59,8 @@ class Values:
         self.depth: list[int] = []
         self.leaves: list[frozenset[Value]] = []
         """Unknowns that a value is made of; constants and addresses of variables do not count."""
+        self.users: list[list[Value]] = []
+        """The values that have a value among their leaves: what falls with it when its name is given to another."""
         self._words: dict[Value, frozenset[str]] = {}
         self.make("c", 0)
         self.make("c", 1)
@@ -76,6 +78,9 @@ class Values:
         inner = self.operands(key)
         self.depth.append(1 + max([self.depth[k] for k in inner]) if inner else 1)
         self.leaves.append(self._leaves(value, key[0], inner))
+        self.users.append([])
+        for leaf in self.leaves[value]:
+            self.users[leaf].append(value)
         return value
 
     def _root(self, key: Key, value: Value) -> Value:
