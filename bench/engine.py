@@ -21,6 +21,7 @@ from rich.table import Table
 
 from patchlint.callgraph import TreeIndex
 from patchlint.driver import Options, open_desk
+from patchlint.host.collector import collect_rarely
 from patchlint.host.rulefiles import load_ruleset
 from patchlint.review import TreeKnowledge, View
 from patchlint.review.examine import Examiner
@@ -46,6 +47,7 @@ class Timed(NamedTuple):
 def main() -> None:
     """Measure and print."""
     options = _arguments()
+    collect_rarely()  # as the command does
     tree = Path(options.tree)
     files = sorted(tree.joinpath(options.folder).rglob("*.c"))[:: options.every]
     ruleset, index = load_ruleset(), TreeIndex()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from patchlint import __version__
 from patchlint.callgraph import TreeIndex
+from patchlint.host.collector import collect_rarely
 from patchlint.host.index_store import Progress, cache_folder, open_index
 from patchlint.host.inputs import read_inputs
 from patchlint.host.rulefiles import load_ruleset
@@ -260,6 +261,7 @@ _worker: list[Desk] = []
 
 def _start_worker(options: Options) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
     _worker.append(open_desk(options))
 
 
