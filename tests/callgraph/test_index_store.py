@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from patchlint.callgraph import TreeIndex
-from patchlint.host import index_build
+from patchlint.host import index_build, index_workers
 from patchlint.host.index_db import VERSION
 from patchlint.host.index_store import IndexStore, Silent, index_path, open_index
 from patchlint.host.tree import open_tree
@@ -292,7 +292,7 @@ def test_a_worker_that_dies_is_told(folder: Path, monkeypatch: pytest.MonkeyPatc
         os.kill(os.getpid(), signal.SIGKILL)
 
     with monkeypatch.context() as deadly:
-        deadly.setattr(index_build, "open_reader", die)
+        deadly.setattr(index_workers, "open_reader", die)
         with pytest.raises(PatchlintError, match="was killed"):
             open_index(open_tree(folder), jobs=2)
     assert len(callers(opened(folder))) == FILES
