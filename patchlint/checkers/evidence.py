@@ -229,6 +229,23 @@ def earlier_turn(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
     return any(m.pos in t and m.pos < hold.site for t in report.loops if hold.site in t for m in since)
 
 
+class Outcomes:
+    """What becomes of what is taken at a place, on all paths; worked out once, for a place may have many exits."""
+
+    def __init__(self, report: PathReport) -> None:
+        self._exits = report.exits
+        self.paths = {id(exit_): marks(exit_.trail) for exit_ in report.exits}
+        """What happens on the way to each exit."""
+        self._known: dict[int, tuple[list[Exit], list[Exit]]] = {}
+
+    def of(self, site: int) -> tuple[list[Exit], list[Exit]]:
+        """Exits of the paths that take something at ``site``, and of those among them that end it."""
+        if site not in self._known:
+            passed = [e for e in self._exits if passes(self.paths[id(e)], site)]
+            self._known[site] = passed, [e for e in passed if ends(self.paths[id(e)], site)]
+        return self._known[site]
+
+
 def passes(path: list[Mark], site: int) -> bool:
     """The path takes something at ``site``."""
     return any(m.pos == site and m.kind == "acquire" for m in path)

@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evidence import (
     COUNTED,
+    Outcomes,
     asks_the_structure,
     callee_may_end,
     contradicts_itself,
     discarded,
     drops_another,
     earlier_turn,
-    ends,
     given_back_at_end,
     handed_back,
     helper_may_undo,
@@ -29,7 +29,6 @@ from patchlint.checkers.evidence import (
     managed_families,
     marks_since,
     memory_freed,
-    passes,
     released,
     still_registered,
     tail_call,
@@ -80,7 +79,8 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 
 def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
-    paths = {id(e): marks(e.trail) for e in report.exits}
+    outcomes = Outcomes(report)
+    paths = outcomes.paths
     managed = managed_families(ctx)
     for exit_ in report.exits:
         if exit_.vague and not exit_.holds:
@@ -90,8 +90,8 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             family = ctx.callees.family(hold.family)
             if site is None or family is None or hold.scope > 0 or family.name in managed:
                 continue
-            passed = [e for e in report.exits if passes(paths[id(e)], hold.site)]
-            ended = [e for e in passed if ends(paths[id(e)], hold.site) and not _again(e, hold, family)]
+            passed, closed = outcomes.of(hold.site)
+            ended = [e for e in closed if not _again(e, hold, family)]
             if helper_may_undo(ctx, report, hold, site, family, paths[id(exit_)]):
                 continue
             if callee_may_end(ctx, hold, paths[id(exit_)]):

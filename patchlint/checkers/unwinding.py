@@ -131,7 +131,7 @@ def _torn_down(use: Use, counterparts: tuple[str, ...], teardowns: Teardowns) ->
         return None
     words = [last_word(render(arg)) for arg in use.call.args]
     for other in counterparts:
-        for call in (call for teardown in teardowns for call in teardown.calls if call.name == other):
+        for call in sorted({call for teardown in teardowns for call in teardown.calls if call.name == other}):
             if use.target not in ("", "?") and last_word(use.target) in call.words:
                 return other, Place("result")
             at = next((i for i, word in enumerate(words) if word and word in call.words), -1)
