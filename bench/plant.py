@@ -27,7 +27,9 @@ _LEAKS = ("REF001", "MEM001", "PAIR001")
 _PER_FILE = 2
 """Plants of one kind in one file, so that no driver counts for many."""
 _FUNCTION = re.compile(
-    r"^[A-Za-z_][^;{}#]*?\b(?P<name>\w+)\([^;{}]*?\)[^;{}()]*\n\{\n(?P<body>.*?)^\}", re.M | re.S
+    r"^[A-Za-z_][^;{}#]*?\b(?P<name>(?!__(?:releases|acquires|must_hold|printf)\b)\w+)\([^;{}]*?\)[^;{}()]*\n"
+    r"\{\n(?P<body>.*?)^\}",
+    re.M | re.S,
 )
 _NOT_C = frozenset(("Documentation", "tools", "samples", "scripts"))
 
@@ -143,11 +145,13 @@ def _gfp_in(opens: str, closes: str) -> Callable[[Body], Iterator[Edit]]:
     def edits(body: Body) -> Iterator[Edit]:
         inside = False
         for at, line in enumerate(body.lines):
+            if re.match(r"\s*(?:/\*|\*)", line):
+                continue
             if re.search(opens, line):
                 inside = True
             elif re.search(closes, line) or (line.startswith("}") or re.match(r"^\w+:$", line)):
                 inside = False
-            if inside and "GFP_ATOMIC" in line and not re.match(r"\s*[/*]", line) and "?" not in line:
+            if inside and "GFP_ATOMIC" in line and "?" not in line:
                 yield Edit(at, line.replace("GFP_ATOMIC", "GFP_KERNEL"))
 
     return edits
