@@ -36,6 +36,7 @@ from patchlint.checkers.evidence import (
     undone_in_loop,
     walks_around,
 )
+from patchlint.checkers.exits import alike, fails_alike, is_error, leaving
 from patchlint.checkers.function_fault import (
     FunctionFault,
     decisions,
@@ -55,7 +56,6 @@ _TAKES_FOR_CALLER: Final = re.compile(
     r"(?:^|_)(?:\w*lock|locked|acquire|start|begin|enter|claim|suspend|freeze|grab|hold|pin|pause|quiesce)(?:_|$|\d)"
 )
 _SECTIONS: Final = ("lock", "rcu")
-_CLASS_NAMES: Final = {NEG: "an error", ZERO: "0", POS: "a positive value", NEG | POS: "non-zero"}
 
 
 class Leak(NamedTuple):
@@ -117,8 +117,8 @@ def _again(exit_: Exit, hold: Hold, family: Family) -> bool:
 
 
 def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit]) -> Evidence:
-    alike = any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended)
-    return Evidence(_is_error(ctx, exit_), released(report, hold), alike)
+    same = any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
+    return Evidence(is_error(ctx, exit_), released(report, hold), same)
 
 
 def _judge(
@@ -126,7 +126,7 @@ def _judge(
     passed: list[Exit], ended: list[Exit],
 ) -> Confidence | None:  # fmt: skip
     """How sure it is that leaving with ``hold`` is wrong; None when it may well be right."""
-    if "weak" in site.flags and not (_is_error(ctx, exit_) and released(report, hold)):
+    if "weak" in site.flags and not (is_error(ctx, exit_) and released(report, hold)):
         return None
     if memory_freed(ctx, report, hold, site, family, marks(exit_.trail)):
         return "medium"
@@ -141,16 +141,6 @@ def _judge(
     if hold.owned:
         return _judge_owned(ctx, report, exit_, hold, site, family, ended)
     return _judge_state(ctx, report, exit_, hold, site, family, passed, ended)
-
-
-def _is_error(ctx: FunctionContext, exit_: Exit) -> bool:
-    """The exit reports failure: a negative value, no valid pointer, or what ``if (ret)`` told to be non-zero."""
-    if ctx.function.return_pointer:
-        return bool(exit_.mask) and exit_.mask & POS == 0
-    if exit_.mask == NEG | POS:
-        # What the caller passed in is no error number: ``return count``.
-        return "bool" not in ctx.function.return_type and all(exit_.text != p.name for p in ctx.function.params)
-    return exit_.mask == NEG
 
 
 def _by_contract(ctx: FunctionContext, family: Family, site: Site, report: PathReport) -> bool:
@@ -179,26 +169,21 @@ def _judge_section(
         if ctx.mode == "tree" or (ctx.mode == "new" and _TAKES_FOR_CALLER.search(ctx.function.name)):
             return None
         return "medium" if family.kind == "rcu" or ctx.mode == "changed" else "low"
-    same = [e for e in ended if _alike(e, exit_)]
+    same = [e for e in ended if alike(e, exit_)]
     if same:
         return "high"
-    if _is_error(ctx, exit_) and not all(_is_error(ctx, e) for e in ended):
+    if is_error(ctx, exit_) and not all(is_error(ctx, e) for e in ended):
         return "high"
     if ctx.mode == "changed":
         return "medium"
-    return "medium" if exit_.mask not in (POS, ZERO) and not all(_is_error(ctx, e) for e in ended) else None
-
-
-def _alike(a: Exit, b: Exit) -> bool:
-    """The two exits may leave with the same class of result."""
-    return a.mask == b.mask or bool(a.mask & b.mask)
+    return "medium" if exit_.mask not in (POS, ZERO) and not all(is_error(ctx, e) for e in ended) else None
 
 
 def _judge_owned(
     ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family, ended: list[Exit]
 ) -> Confidence | None:
     contrast = released(report, hold)
-    error = _is_error(ctx, exit_)
+    error = is_error(ctx, exit_)
     if still_registered(ctx, report, exit_, hold):
         return None
     if hold.stored:
@@ -210,7 +195,7 @@ def _judge_owned(
             return "medium"
         owed = contrast or ctx.mode == "changed" or drops_another(report, hold, marks(exit_.trail))
         return "medium" if error and owed and ctx.mode != "tree" else None
-    kept = not error and not any(_alike(e, exit_) and not _is_error(ctx, e) for e in ended)
+    kept = not error and not any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
     if family.kind == "pair" and (not contrast or kept):
         return None
     if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, marks(exit_.trail))):
@@ -220,7 +205,7 @@ def _judge_owned(
     if site.by == "arg":
         if not contrast:
             return "medium" if error and hold.cond >= 0 and hold.mask == NEG else None
-        return "medium" if error or any(_alike(e, exit_) for e in ended) else None
+        return "medium" if error or any(alike(e, exit_) for e in ended) else None
     return "high" if contrast and not kept and not hold.doubt and not walks_around(report, exit_, hold) else "medium"
 
 
@@ -229,19 +214,19 @@ def _judge_state(
     passed: list[Exit], ended: list[Exit],
 ) -> Confidence | None:  # fmt: skip
     """A clock, a usage count, a registration: kept on success by design, undone on failure."""
-    error = _is_error(ctx, exit_)
-    if error and all(_is_error(ctx, e) for e in report.exits):
+    error = is_error(ctx, exit_) or fails_alike(exit_, ended)
+    if error and all(is_error(ctx, e) for e in report.exits):
         return "low"  # what it returns says nothing of whether it failed
     if ended and error and SHOWN not in site.flags:
         return "medium" if site.where or walks_around(report, exit_, hold) else "high"
     if error and released(report, hold) and not walks_around(report, exit_, hold):
         return "medium"
-    kept = any(not _is_error(ctx, e) for e in passed)
+    kept = any(not is_error(ctx, e) for e in passed)
     if error and kept and given_back_at_end(ctx, report, hold, site, family, marks(exit_.trail)):
         return "medium"
     if SHOWN in site.flags:
         return None
-    if any(e.mask == exit_.mask and not _is_error(ctx, e) for e in ended):
+    if any(e.mask == exit_.mask and not is_error(ctx, e) for e in ended):
         if walks_around(report, exit_, hold):
             return None
         return "medium" if family.sort in COUNTED else "low"
@@ -260,22 +245,22 @@ def _leak_fault(
     verb = {"lock": "released", "rcu": "closed", "mem": "freed"}.get(family.kind, "released")
     verb = "dropped" if family.kind == "ref" else verb
     subject = site.subject or site.call
-    leaving = _leaving(exit_)
+    way_out = leaving(exit_)
     taken = f"{family.label} taken here by {site.call}()"
     if site.by == "given":
         taken = f"{site.call}() is handed {family.label} '{subject}'"
     first = [step(ctx, site.pos, taken)]
     if site.where:
         first.append(_in_callee(ctx, site))
-    steps = [*first, *decisions(ctx, path, site.pos), step(ctx, exit_.pos, f"{leaving} while it is still held")]
+    steps = [*first, *decisions(ctx, path, site.pos), step(ctx, exit_.pos, f"{way_out} while it is still held")]
     other = next((e for e in ended), None)
     if other is not None:
         steps.append(step(ctx, other.pos, f"another path {verb} it before it leaves here"))
-    message = f"{family.label} '{subject}' from {site.call}() is not {verb} on the path that {leaving}"
+    message = f"{family.label} '{subject}' from {site.call}() is not {verb} on the path that {way_out}"
     if site.by == "given":
-        message = f"{family.label} '{subject}' is freed on other paths of {site.call}() but not where it {leaving}"
+        message = f"{family.label} '{subject}' is freed on other paths of {site.call}() but not where it {way_out}"
     if site.by == "loop":
-        message = f"{site.call}() holds a {family.label} for '{subject}' that is not {verb} when {leaving}"
+        message = f"{site.call}() holds a {family.label} for '{subject}' that is not {verb} when {way_out}"
     checker, fault = ("iterator", "early-exit") if site.by == "loop" else ("pairing", "leak")
     detail = "|".join((family.name, site.call, exit_.text, last_branch(path)))
     return FunctionFault(
@@ -291,12 +276,6 @@ def _in_callee(ctx: FunctionContext, site: Site) -> Step:
     if file == ctx.path and line:
         line = ctx.file_line(ctx.lines.start(line))
     return Step(file, line, f"{site.call}() takes it")
-
-
-def _leaving(exit_: Exit) -> str:
-    if exit_.text:
-        return f"returns {exit_.text}" + (f" ({_CLASS_NAMES[exit_.mask]})" if exit_.mask in (NEG,) else "")
-    return "returns" if exit_.mask == 0 else "reaches its end"
 
 
 # --------------------------------------------------------------------- events

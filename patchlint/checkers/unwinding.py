@@ -14,7 +14,7 @@ from patchlint.cfg import Branch, Cfg, Leave, Select, render, walk
 from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, last_word
 from patchlint.dataflow import Callees
 from patchlint.effects import ANY, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
-from patchlint.ir import Assign, Binary, Call, Decl, Evaluate, Expr, Name, Num
+from patchlint.ir import Assign, Binary, Call, Decl, Evaluate, Expr, Index, Name, Num
 from patchlint.ruleset import Models
 
 UNDOING = re.compile(
@@ -93,7 +93,7 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = 
         others = [other for other in counterparts if other in first]
         if not counterparts or name in summaries or name in unpaired or _told_by_name(cfg, use.target):
             continue
-        if any(_has_effect(base, name, action) for action in _HALVES):
+        if any(_has_effect(base, name, action) for action in _HALVES) and not (others and _half_read(base, name)):
             continue
         for other in others:
             undo = first.get(other)
@@ -116,6 +116,12 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = 
             took = base.summary(name) or Summary(name, origin="pattern")
             summaries[name] = took._replace(effects=(*took.effects, effect))
     return Unwinding(base, summaries, families) if summaries else base
+
+
+def _half_read(base: Callees, name: str) -> bool:
+    """All that is known of what ``name`` takes comes from its body: another half that tells nothing is the same."""
+    summary = base.summary(name)
+    return summary is not None and all("inferred" in e.flags for e in summary.effects if e.action in _HALVES)
 
 
 def _has_effect(base: Callees, name: str, action: str) -> bool:
@@ -154,10 +160,11 @@ def _pair(use: Use, undo: Use, negative: bool) -> _Pair | None:
     if use.target not in ("", "?", "!", "NULL") and use.target in texts:
         return _Pair(Place("result"), Place("arg", texts.index(use.target)), POS)
     when = _when(use, negative)
-    for index, arg in enumerate(use.call.args):
-        text = render(arg)
-        if text in texts and not isinstance(arg, Num):
-            return _Pair(Place("arg", index), Place("arg", texts.index(text)), when)
+    same = [i for i, arg in enumerate(use.call.args) if render(arg) in texts and not isinstance(arg, Num)]
+    if same:
+        # An element of an array says more than what all elements are part of.
+        index = next((i for i in same if isinstance(use.call.args[i], Index)), same[0])
+        return _Pair(Place("arg", index), Place("arg", texts.index(render(use.call.args[index]))), when)
     if not use.call.args and not undo.call.args:
         return _Pair(Place("global", path=use.call.name), Place("global", path=use.call.name), when)
     return None
@@ -175,8 +182,9 @@ def _halves(base: Callees, name: str, other: str, family: str, pair: _Pair) -> t
     took, ended = base.summary(name), base.summary(other)
     acquire = Effect("acquire", family, pair.taken, pair.when, flags=flags)
     release = Effect("release", family, pair.ended, null_ok=True, err_ok=True, flags=flags)
+    kept = (e for e in took.effects if e.action != "acquire") if took else ()
     return (
-        (took or Summary(name, origin="pattern"))._replace(effects=(*(took.effects if took else ()), acquire)),
+        (took or Summary(name, origin="pattern"))._replace(effects=(*kept, acquire)),
         (ended or Summary(other, origin="pattern"))._replace(effects=(*(ended.effects if ended else ()), release)),
     )
 
