@@ -109,7 +109,10 @@ def _shown_around(ctx: FunctionContext, site: Site, ended: Released) -> bool:
 def _may_be_kept(report: PathReport, event: Event) -> bool:
     """Whether some pair that may be a reference is still open on the object."""
     roots = report.roots
-    return any(roots[hold.obj] == roots[event.obj] and _REFERS.search(hold.family) for hold in event.holds)
+    return any(
+        roots[hold.obj] == roots[event.obj] and _REFERS.search(hold.family) and "lock" not in hold.family
+        for hold in event.holds
+    )
 
 
 def _by_body(ctx: FunctionContext, event: Event) -> bool:
