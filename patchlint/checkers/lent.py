@@ -11,6 +11,8 @@ from patchlint.dataflow import Event, PathReport
 from patchlint.effects import Family
 
 CHECKER: Final = "pairing"
+_MADE: Final = ("s", "phi")
+"""Values that calls give; where paths are joined, what may be one: the walk that keeps them apart decides."""
 
 
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
@@ -28,7 +30,7 @@ def _is_lent(ctx: FunctionContext, report: PathReport, event: Event) -> bool:
     key = report.keys[event.obj]
     if key[0] != "p" or event.subject == ctx.function.params[key[1]].name:
         return False
-    own = any(r.pos == event.pos and (r.matched or report.keys[r.obj][0] == "s") for r in report.releases)
+    own = any(r.pos == event.pos and (r.matched or report.keys[r.obj][0] in _MADE) for r in report.releases)
     given = any(r.pos != event.pos and r.obj == event.obj for r in report.releases)
     return own and not given
 
