@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-VERSION = 5
+from patchlint.effects import ANY
+
+VERSION = 6
 """Raised when the meaning of the facts changes."""
 
 Passing = tuple[str, int]
@@ -33,6 +35,15 @@ class SureCall(NamedTuple):
     args: tuple[str, ...]
 
 
+class Result(NamedTuple):
+    """What a function of a signed number may return."""
+
+    mask: int = ANY
+    """Classes, without those of ``calls``."""
+    calls: tuple[str, ...] = ()
+    """Calls whose results it may return."""
+
+
 class Flow(NamedTuple):
     """The facts of one body."""
 
@@ -46,6 +57,7 @@ class Flow(NamedTuple):
     """Every name called anywhere; "" when there is a call through a pointer or unreadable text."""
     looks: bool = False
     """It writes nothing but its own variables: what it does not call for it only looks at."""
+    result: Result = Result()
 
 
 def encode(flow: Flow) -> str:
@@ -55,7 +67,7 @@ def encode(flow: Flow) -> str:
 
 def decode(text: str) -> Flow:
     """Facts from JSON. Raises ValueError or TypeError for text that :func:`encode` did not make."""
-    params, returns_param, variadic, sure, called, looks = json.loads(text)
+    params, returns_param, variadic, sure, called, looks, result = json.loads(text)
     return Flow(
         tuple(
             ParamFlow(kept, returned, *(tuple((name, at) for name, at in calls) for calls in lists))
@@ -66,4 +78,5 @@ def decode(text: str) -> Flow:
         tuple(SureCall(name, tuple(args)) for name, args in sure),
         tuple(called),
         looks,
+        Result(result[0], tuple(result[1])),
     )

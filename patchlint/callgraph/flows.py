@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from patchlint.callgraph.facts import Flow, ParamFlow, Passing, SureCall
+from patchlint.callgraph.facts import Flow, ParamFlow, Passing, Result, SureCall
+from patchlint.callgraph.results import results_of
 from patchlint.cfg import (
     Block,
     Branch,
@@ -26,6 +27,7 @@ from patchlint.cfg import (
     walk,
 )
 from patchlint.dataflow import Callees
+from patchlint.effects import ANY
 from patchlint.ir import (
     Assign,
     Binary,
@@ -62,8 +64,19 @@ def flow_of(function: Function, callees: Callees) -> Flow:
     sure = [call for call in found[0].sure if all(call in flow.sure for flow in found[1:])] if found else []
     called = sorted({name for flow in found for name in flow.called})
     variadic = bool(function.params) and function.params[-1].name == "__VA_ARGS__"
-    looks = all(flow.looks for flow in found)
-    return Flow(params, returned.pop() if len(returned) == 1 else -1, variadic, tuple(sure), tuple(called), looks)
+    mask, calls = 0, set[str]()
+    for flow in found:
+        mask |= flow.result.mask
+        calls.update(flow.result.calls)
+    return Flow(
+        params,
+        returned.pop() if len(returned) == 1 else -1,
+        variadic,
+        tuple(sure),
+        tuple(called),
+        all(flow.looks for flow in found),
+        Result(mask, tuple(sorted(calls))) if mask != ANY else Result(),
+    )
 
 
 def transparent(name: str) -> int:
@@ -86,6 +99,7 @@ class _Reader:
     """Collects the facts of one variant."""
 
     def __init__(self, function: Function, cfg: Cfg, callees: Callees) -> None:
+        self.function = function
         self.cfg = cfg
         self.callees = callees
         self.params = function.params
@@ -128,7 +142,9 @@ class _Reader:
             )
             for at in range(len(self.params))
         )
-        return Flow(params, returns, False, tuple(self._sure()), tuple(sorted(self.called)), not self.writes)
+        result = results_of(self.function, self.cfg)
+        called = tuple(sorted(self.called))
+        return Flow(params, returns, False, tuple(self._sure()), called, not self.writes, result)
 
     # ------------------------------------------------------------ expressions
 

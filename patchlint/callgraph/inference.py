@@ -310,8 +310,10 @@ class _Paths:
                 continue
             place = self._place(leaving, hold)
             if place is not None:
-                mask = hold.mask if hold.cond >= 0 and hold.cond == leaving.value else ANY | _VOID
-                yield (hold.family, place), mask
+                if hold.cond >= 0 and hold.cond == leaving.value:
+                    yield (hold.family, place), hold.mask
+                elif hold.cond in (-1, hold.obj) or not dict(leaving.facts).get(hold.cond, ANY) & ~hold.mask:
+                    yield (hold.family, place), ANY | _VOID
 
     def _place(self, leaving: Exit, hold: Hold) -> Place | None:
         if hold.family in self.callees.owned:

@@ -127,7 +127,7 @@ class TreeCallees:
             name=name,
             effects=inferred.effects,
             args=tuple(self._argument(found, at, inferred, given_back) for at in range(count)),
-            result=inferred.result,
+            result=inferred.result & self._results(found),
             returns_arg=given_back,
             never_returns=inferred.never_returns or all(callee.never_returns for callee in found),
             sleeps=self.sleeping.agreed(found),
@@ -162,6 +162,19 @@ class TreeCallees:
                 acts.setdefault(effect.action, set()).add(effect.resource)
         left = ((name, self.models.family(name)) for name in sorted(acts["release"] - acts["acquire"]))
         return tuple(name for name, family in left if family is not None and family.kind in ("lock", "rcu"))
+
+    def _results(self, callees: tuple[Callee, ...], depth: int = 0) -> int:
+        """Classes that the result of a call of one of ``callees`` may be in."""
+        mask = 0
+        for callee in callees:
+            if callee.flow is None or depth > MAX_LEVELS:
+                return ANY
+            mask |= callee.flow.result.mask
+            for name in callee.flow.result.calls:
+                modelled = self.models.summary(name)
+                found = () if modelled is not None else self.bodies.find(name, callee.definition.file)
+                mask |= modelled.result if modelled is not None else self._results(found, depth + 1)
+        return mask or ANY
 
     def _aliased(self, name: str, callee: Callee, levels: int, aliases: int) -> Summary | None:
         found = self.models.summary(callee.alias)

@@ -490,3 +490,26 @@ def test_summaries_survive_as_text() -> None:
     summary = Summary("f", (effect,), ("borrow", "take"), "borrow", 3, 1, True, "arg1", "body", "a.c:1")
     assert decode_summary(encode_summary(summary)) == summary
     assert decode_summary(encode_summary(None)) is None
+
+
+TWO_LOOKUPS = """
+static struct lamp *find_locked(struct lantern *l)
+{
+	mutex_lock(&l->lock);
+	if (l->lamp)
+		return l->lamp;
+	mutex_unlock(&l->lock);
+	return NULL;
+}
+struct lamp *find_or_load(struct lantern *l)
+{
+	struct lamp *lamp = find_locked(l);
+	return load_and_try(lamp, l->name);
+}
+"""
+
+
+def test_a_lock_that_depends_on_another_result_is_not_told(models: Models) -> None:
+    effects_of = [("acquire", "mutex", Place("arg", 0, path="lock"), NEG | POS)]
+    assert effects(infer(models, TWO_LOOKUPS, "find_locked")) == effects_of
+    assert effects(infer(models, TWO_LOOKUPS, "find_or_load")) == []
