@@ -232,7 +232,9 @@ class _Builder(Emitter):
         self.loops.pop()
         self.enter(after)
         cases, default = self.selects.pop()
-        self.terms[head] = Select(value, tuple(cases), default[0] if default else after, stmt.pos)
+        self.terms[head] = Select(
+            value, tuple(cases), default[0] if default else after, stmt.pos, not default
+        )
 
     def case(self, stmt: Case) -> None:
         block = self.block()
@@ -329,8 +331,8 @@ def _retarget(term: Terminator, to: Callable[[int], int]) -> Terminator:
             return Branch(test, to(true), to(false), pos)
         case Turn(macro, body, exit_, pos):
             return Turn(macro, to(body), to(exit_), pos)
-        case Select(value, cases, default, pos):
-            return Select(value, tuple((a, b, to(t)) for a, b, t in cases), to(default), pos)
+        case Select(value, cases, default, pos, unlisted):
+            return Select(value, tuple((a, b, to(t)) for a, b, t in cases), to(default), pos, unlisted)
         case Choice(targets, pos):
             return Choice(tuple(map(to, targets)), pos)
     return term

@@ -65,6 +65,8 @@ class Select(NamedTuple):
     cases: tuple[tuple[Expr, Expr | None, int], ...]
     default: int
     pos: int
+    open: bool = False
+    """There is no ``default:``; the cases may well be all that there can be."""
 
 
 class Turn(NamedTuple):

@@ -53,6 +53,8 @@ def helper_may_undo(
     if any(r.pos in ended and r.family == hold.family and not r.matched and not _other_number(report, r, hold)
            for r in report.releases):
         return True  # the same sort of thing is given back, found in another way
+    if hold.lost and any(m.kind == "undo" and m.pos in ended for m in since):
+        return True  # it frees the memory that holds this, and knows what is in there
     released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
     return any(
         m.kind == "undo" and not any((pos, m.pos) in report.followed for pos in released)

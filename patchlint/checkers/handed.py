@@ -80,7 +80,7 @@ def _decides_itself(ctx: FunctionContext, path: list[Mark]) -> bool:
 def _asks_only_of_parameters(ctx: FunctionContext, path: list[Mark]) -> bool:
     """Only what the caller passes decides: it knows what it is left with (``if (!size || !data) return 0;``)."""
     params = {p.name for p in ctx.function.params}
-    asked = [m.text for m in path if m.kind in ("if", "case")]
+    asked = [m.text.partition(" is ")[0] if m.kind == "case" else m.text for m in path if m.kind in ("if", "case")]
     return all(set(re.findall(r"[A-Za-z_]\w*", text)) <= params for text in asked)
 
 

@@ -86,6 +86,8 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
         return lower(sure, 2) if _by_body(ctx, event) else sure
     if ended is None or (passed and lock_promised(ctx, report)) or _may_be_kept(report, event):
         return None
+    if ctx.mode == "tree" and (_by_body(ctx, event) or not ended.matched):
+        return "low"  # what is dropped is perhaps one reference of several
     if not ended.matched:
         return _found_dropped(report, event, ended) or _field_dropped(ctx, report, event, ended)
     site = report.sites.get((ended.site, ended.family))

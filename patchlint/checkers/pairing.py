@@ -46,7 +46,7 @@ from patchlint.checkers.function_fault import (
     step,
 )
 from patchlint.checkers.handed import judge_handed
-from patchlint.checkers.standing_tree import Evidence, graded
+from patchlint.checkers.standing_tree import Evidence, Standing, graded
 from patchlint.checkers.unwinding import SHOWN
 from patchlint.dataflow import Event, Exit, Hold, Mark, PathReport, Site
 from patchlint.effects import NEG, POS, ZERO, Family
@@ -104,8 +104,8 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             if confidence is not None and contradicts_itself(ctx, report, paths[id(exit_)]):
                 confidence = "low"
             if confidence is not None and ctx.mode == "tree":
-                evidence = _evidence(ctx, report, exit_, hold, ended)
-                confidence = graded(ctx, report, exit_, hold, site, family, paths[id(exit_)], evidence, confidence)
+                evidence, path = _evidence(ctx, report, exit_, hold, ended), paths[id(exit_)]
+                confidence = graded(Standing(ctx, report, exit_, hold, site, family, path, evidence), confidence)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
                 yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
@@ -118,7 +118,8 @@ def _again(exit_: Exit, hold: Hold, family: Family) -> bool:
 
 def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit]) -> Evidence:
     same = any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
-    return Evidence(is_error(ctx, exit_), released(report, hold), same)
+    contrast = released(report, hold) or any(r.obj == hold.obj and r.family == hold.family for r in report.releases)
+    return Evidence(is_error(ctx, exit_), contrast, same)
 
 
 def _judge(

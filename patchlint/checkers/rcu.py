@@ -59,7 +59,9 @@ def _access(ctx: FunctionContext, event: Event) -> FunctionFault:
     message = f"'{event.subject}' comes from rcu_access_pointer(), which gives a value to compare, and is followed"
     # Allowed where no reader is left (include/linux/rcupdate.h), which only the name can tell.
     sure: Confidence = "high"
-    if _ENDS.search(ctx.function.name):
+    if ctx.mode == "tree" and any(protects(ctx, hold.family) for hold in event.holds):
+        sure = "low"  # the pointer cannot go: what is missing is only the order of loads
+    elif _ENDS.search(ctx.function.name):
         sure = "low" if ctx.mode == "tree" else "medium"
     return FunctionFault(
         CHECKER, "access-pointer", "", event.pos, event.subject, message, steps, sure, event.name,

@@ -93,8 +93,14 @@ def _held(
     for hold, family in reversed(families):
         site = None if hold.family in ended else report.sites.get((hold.site, hold.family))
         if family is not None and family.context in contexts and hold.cond < 0 and site is not None:
-            return _Where(kind, family.label, site.pos, site.call, bool(site.where))
+            doubtful = bool(site.where) or _let_go_of(ctx, report, hold.site)
+            return _Where(kind, family.label, site.pos, site.call, doubtful)
     return None
+
+
+def _let_go_of(ctx: FunctionContext, report: PathReport, site: int) -> bool:
+    """What is taken at ``site`` is taken again while it seems to be held: some callee lets go of it."""
+    return ctx.mode == "tree" and any(event.kind == "again" and event.since == site for event in report.events)
 
 
 def _ended(ctx: FunctionContext, name: str) -> frozenset[str]:

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evidence import contradicts_itself, marks_since, walks_around
-from patchlint.checkers.unwinding import SHOWN
+from patchlint.checkers.evidence import contradicts_itself, earlier_turn, marks_since, released, walks_around
+from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
 from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, Value
-from patchlint.effects import Family
+from patchlint.effects import ANY, Family
 from patchlint.model import CONFIDENCES, Confidence
+
+_FOR_CALLER: Final = re.compile(r"(?:^|_)(?:\w*lock|get|start|begin|enter|grab|reserve|acquire)(?:_|$|\d)")
+"""Names of functions that may leave with something taken, for whoever called them."""
+_FLAG: Final = re.compile(r"!?\(?([a-z_]\w*)(?: & \w+)?\)?")
+"""A condition that asks about a flag, or a set of them."""
 
 
 class Evidence(NamedTuple):
@@ -29,54 +34,100 @@ class Evidence(NamedTuple):
     """One with the same class of result does, and it is no failure."""
 
 
-def graded(
-    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family,
-    path: list[Mark], evidence: Evidence, sure: Confidence,
-) -> Confidence | None:  # fmt: skip
+class Standing(NamedTuple):
+    """A hold left open at an exit, in code that stands in the tree."""
+
+    ctx: FunctionContext
+    report: PathReport
+    exit: Exit
+    hold: Hold
+    site: Site
+    family: Family
+    path: list[Mark]
+    evidence: Evidence
+
+
+def graded(leak: Standing, sure: Confidence) -> Confidence | None:
     """``sure``, lowered by what speaks for the code; None where the hold is kept by design."""
-    if site.by == "given" and hold.stored:
+    ctx, site, hold, family, evidence = leak.ctx, leak.site, leak.hold, leak.family, leak.evidence
+    if _by_design(leak):
         return None
-    if _kept_by_result(ctx, exit_) or _of_nothing(site, path) or _goes_with_result(exit_, site, family):
-        return None
-    if site.call in ctx.ruleset.models.table("unpaired").get("starts", ()):
-        return None
-    if SHOWN in site.flags and _object_put(ctx, report, hold, site, path):
-        return None
-    if _doubtful(ctx, report, exit_, hold, site, family, path, evidence):
+    if _doubtful(leak) or _hangs_on_others(leak):
         return "low"
-    if contradicts_itself(ctx, report, path) or not _kept_in_hand(site) or _helper_may_unlock(hold, family, path):
+    if contradicts_itself(ctx, leak.report, leak.path) or not _kept_in_hand(site):
         return "low"
-    alone = not evidence.contrast and not evidence.error
-    if hold.owned and site.by != "given" and alone and (family.kind == "mem" or site.where or hold.stored):
+    if _helper_may_unlock(hold, family, leak.path):
         return "low"
     if SHOWN in site.flags and site.where:
         return "low"  # what its body does is known, and it is no taking
     if site.by == "given" and family.name not in ctx.ruleset.models.table("handed").get("consumed", ()):
         return "low"
-    if SHOWN in site.flags or site.where or (hold.owned and site.by != "loop" and not evidence.error):
-        # Taken inside a callee, or kept with a result that is no failure: there may be an agreement about it.
+    # Taken inside a callee, or kept with a result that is no failure: there may be an agreement about it.
+    agreed = hold.owned and site.by != "loop" and not evidence.error and not evidence.alike
+    if SHOWN in site.flags or site.where or agreed or not released(leak.report, hold) or not _independent(leak):
         return min(sure, "medium", key=CONFIDENCES.index)
     return sure
 
 
-def _doubtful(
-    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family,
-    path: list[Mark], evidence: Evidence,
-) -> bool:  # fmt: skip
-    """What the path does not settle: who has it on success, what else decides, which of several it is."""
+def _by_design(leak: Standing) -> bool:
+    site, exit_ = leak.site, leak.exit
+    return (
+        (site.by == "given" and leak.hold.stored)
+        or _kept_by_result(leak.ctx, exit_)
+        or _of_nothing(site, leak.path)
+        or _goes_with_result(exit_, site, leak.family)
+        or site.call in leak.ctx.ruleset.models.table("unpaired").get("starts", ())
+        or (SHOWN in site.flags and _object_put(leak))
+    )
+
+
+def _doubtful(leak: Standing) -> bool:
+    """What the function's other paths say leaves open who is to end the hold."""
+    hold, site, evidence = leak.hold, leak.site, leak.evidence
     if hold.owned and evidence.contrast and not evidence.error and not evidence.alike:
         return True  # only failures end it: on success it stays for whoever finds it
-    if site.where and not evidence.contrast:
-        return True  # told from a body, and nothing here ends it
-    if hold.owned and "[" in site.subject:
-        return True  # an element: a counter may tell how many there are
-    since = marks_since(path, hold.site)
+    if not evidence.contrast and (site.where or (hold.owned and not evidence.error)):
+        return True  # told from a body or kept on success, and nothing here ends it
+    if ELSEWHERE in site.flags or (hold.owned and (hold.stored or "[" in site.subject)):
+        return True  # who finds it may end it; a counter may tell how many elements there are
+    if not evidence.contrast and (earlier_turn(leak.report, hold, leak.path) or _asked_again(leak)):
+        return True
+    if leak.family.kind in ("lock", "rcu") and not evidence.error and _FOR_CALLER.search(leak.ctx.function.name):
+        return True
+    return _never_unwinds(leak.ctx, leak.report)
+
+
+def _hangs_on_others(leak: Standing) -> bool:
+    """What the path does not settle: a switch without a default, a flag, another name, a callee that is returned."""
+    since = marks_since(leak.path, leak.hold.site)
     return (
-        walks_around(report, exit_, hold)
-        or _ends_another(report, family, since)
-        or _counted_twice(report, hold, site, path)
-        or (family.kind == "lock" and _last_word(ctx, exit_))
+        any(m.kind == "case" and not m.truth for m in since)
+        or walks_around(leak.report, leak.exit, leak.hold)
+        or _ends_another(leak.report, leak.family, since)
+        or _counted_twice(leak)
+        or _last_word(leak.ctx, leak.exit, leak.family)
     )
+
+
+def _independent(leak: Standing) -> bool:
+    """No flag that was asked about before the taking is looked at or handed on afterwards."""
+    at = len(leak.path) - len(marks_since(leak.path, leak.hold.site))
+    asked = (_FLAG.fullmatch(m.text) for m in leak.path[:at] if m.kind == "if")
+    names = {match[1] for match in asked if match is not None} - set(re.findall(r"\w+", leak.site.subject))
+    later = leak.ctx.source[leak.site.pos : leak.exit.pos].decode("utf-8", "replace")
+    return names.isdisjoint(re.findall(r"\w+", later))
+
+
+def _asked_again(leak: Standing) -> bool:
+    """What the last turn of a loop asked for was not got: this is of an earlier one."""
+    since = marks_since(leak.path, leak.hold.site)
+    return any(m.kind == "if" and not m.truth and m.text == leak.site.subject for m in since)
+
+
+def _never_unwinds(ctx: FunctionContext, report: PathReport) -> bool:
+    """Code that starts the kernel and gives nothing back: what fails there is not repaired."""
+    head = ctx.source[ctx.function.start : ctx.function.end].partition(b"{")[0]
+    return b"__init" in head and not report.releases
 
 
 def _ends_another(report: PathReport, family: Family, since: Sequence[Mark]) -> bool:
@@ -86,27 +137,33 @@ def _ends_another(report: PathReport, family: Family, since: Sequence[Mark]) -> 
     return any(r.pos in ended and r.family in alike and not r.matched for r in report.releases)
 
 
-def _counted_twice(report: PathReport, hold: Hold, site: Site, path: Sequence[Mark]) -> bool:
+def _counted_twice(leak: Standing) -> bool:
     """One object was counted up at several places, and down: who is to end the other count is not told."""
-    others = {s.pos for s in report.sites.values() if s.subject == site.subject and s.pos != site.pos}
-    taken = any(m.kind == "acquire" and m.pos in others for m in path)
-    return hold.owned and taken and any(m.kind == "release" and m.site in others for m in path)
+    site, sites = leak.site, leak.report.sites.values()
+    others = {one.pos for one in sites if one.subject == site.subject and one.pos != site.pos}
+    taken = any(m.kind == "acquire" and m.pos in others for m in leak.path)
+    return leak.hold.owned and taken and any(m.kind == "release" and m.site in others for m in leak.path)
 
 
-def _last_word(ctx: FunctionContext, exit_: Exit) -> bool:
-    """What is returned is the result of a call that may well let go of the lock: no model says what it does."""
+def _last_word(ctx: FunctionContext, exit_: Exit, family: Family) -> bool:
+    """What is returned is the result of a call: whether it fails, and what of this it undoes then, is not known."""
     call = re.match(r"(\w+)\(.*\)$", exit_.text)
-    summary = ctx.callees.summary(call[1]) if call is not None and not call[1].isupper() else None
-    return call is not None and not call[1].isupper() and (summary is None or summary.origin != "model")
+    if call is None or call[1].isupper():
+        return False
+    summary = ctx.callees.summary(call[1])
+    if family.kind == "lock":
+        return summary is None or summary.origin != "model"
+    return summary is None or summary.result == ANY
 
 
-def _object_put(ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
+def _object_put(leak: Standing) -> bool:
     """A reference to the object that was set up is dropped instead: its end undoes what belongs to it."""
-    ended = {m.pos for m in marks_since(path, hold.site) if m.kind == "release"}
-    around = _around(report, hold.obj)
-    for release in report.releases:
-        family = ctx.callees.family(release.family)
-        same = release.obj in around or re.match(rf"{re.escape(release.subject)}\b", site.subject) is not None
+    ended = {m.pos for m in marks_since(leak.path, leak.hold.site) if m.kind == "release"}
+    around = _around(leak.report, leak.hold.obj)
+    for release in leak.report.releases:
+        family = leak.ctx.callees.family(release.family)
+        named = re.match(rf"{re.escape(release.subject)}\b", leak.site.subject) is not None
+        same = release.obj in around or named
         if release.pos in ended and same and family is not None and family.kind == "ref":
             return True
     return False

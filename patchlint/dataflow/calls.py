@@ -256,6 +256,8 @@ class Calls(MacroActs, Keeping):
             subject = subject_of(expr, effect.place, self.machine.target_text)
             self.holds.release(st, effect, obj, result, expr.pos, expr.name, subject)
         elif effect.action == "take":
+            if effect.frees and effect.when == ANY and self.holds.count_down(st, obj):
+                return  # one of its counts, that was taken by itself
             self.holds.take(st, obj, result=result, mask=effect.when)
             if effect.frees and effect.when == ANY:
                 st.tags[obj] = ("freed", expr.pos)

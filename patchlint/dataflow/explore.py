@@ -275,7 +275,7 @@ class _Explorer:
             one.mark("case", low.pos if hasattr(low, "pos") else term.pos, f"{text} is {self.machine.text(low)}")
             self.facts.settle(one)
             self._go(target, one)
-        self._settled(rest, "case", term.pos, f"{text} is none of these cases", True)
+        self._settled(rest, "case", term.pos, f"{text} is none of these cases", not term.open)
         if self.facts.mask(rest, value):
             self._go(term.default, rest)
 

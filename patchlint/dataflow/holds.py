@@ -107,7 +107,7 @@ class Holds:
             if score and score >= rank:
                 best, rank = index, score
         if best < 0:
-            inside = self._counter_inside(st, family, obj)
+            inside = self._counter_inside(st, obj) if self.family(family).kind == "ref" else -1
             if inside >= 0:
                 return inside, True
             elements = [i for i, h in enumerate(st.holds) if self.ends(family, h.family) and self._alike(h.obj, obj)]
@@ -154,14 +154,19 @@ class Holds:
                 return index
         return -1
 
-    def _counter_inside(self, st: State, family: str, obj: Value) -> int:
+    def count_down(self, st: State, obj: Value) -> bool:
+        """``obj`` is consumed: end the hold on a count inside of it, if there is one."""
+        index = self._counter_inside(st, obj)
+        if index >= 0:
+            st.holds = (*st.holds[:index], *st.holds[index + 1 :])
+        return index >= 0
+
+    def _counter_inside(self, st: State, obj: Value) -> int:
         """Index of the hold on a count that is a part of ``obj``, which is dropped as a whole; -1 for none."""
-        if self.family(family).kind != "ref":
-            return -1
         roots = self.values.root
         for index, hold in enumerate(st.holds):
             site = self.log.sites.get((hold.site, hold.family))
-            counted = site is not None and site.by == "arg" and self.family(hold.family).kind == "ref"
+            counted = site is not None and site.by in ("arg", "born") and self.family(hold.family).kind == "ref"
             if counted and hold.obj != obj and roots[hold.obj] == obj and hold.family != "param":
                 return index
         return -1
