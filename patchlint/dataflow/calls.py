@@ -89,7 +89,8 @@ class Calls(MacroActs, Keeping):
         if st.holds:
             self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
         value = self._unknown(st, expr, args) if summary is None else self._apply(st, expr, args, summary)
-        if args and expr.name.isupper() and (summary is None or summary.origin == "body") and self._is_truth(args[0]):
+        body = summary is None or summary.origin == "body"
+        if body and args and expr.name.isupper() and self.machine.values.is_truth(args[0]):
             return args[0]  # ``if (CHECK_FAIL(!p, "..."))``: a macro that tells of a condition and has its value
         return value
 
@@ -167,10 +168,6 @@ class Calls(MacroActs, Keeping):
         if not self.policy.unknown_takes and st.holds:
             self._share_local(st, args)
         return result
-
-    def _is_truth(self, value: Value) -> bool:
-        key = self.machine.values.nodes[value]
-        return key[0] == "not" or (key[0] == "op" and key[1] in ("==", "<"))
 
     def _may_write(self, st: State, expr: Call, index: int, value: Value) -> None:
         arg = expr.args[index]

@@ -126,6 +126,11 @@ class Values:
         first = self.leaves[inner[0]]
         return first if len(inner) == 1 else first | self.leaves[inner[1]]
 
+    def is_truth(self, value: Value) -> bool:
+        """Whether ``value`` is the outcome of a comparison or negation."""
+        key = self.nodes[value]
+        return key[0] == "not" or (key[0] == "op" and key[1] in ("==", "<"))
+
     def constant(self, number: int) -> Value:
         """The integer ``number``."""
         return self.make("c", number)
