@@ -157,7 +157,12 @@ def kept_in_loop(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
 
 def released(report: PathReport, hold: Hold) -> bool:
     """Some path of the function surely ends what was taken at the same place."""
-    return any(r.site == hold.site and r.exact for r in report.releases)
+    return any(r.site == hold.site and r.exact and not _of_another(report, hold, r.family) for r in report.releases)
+
+
+def _of_another(report: PathReport, hold: Hold, family: str) -> bool:
+    """A release of ``family`` ends another thing that the same call took: a lock beside a reference."""
+    return family != hold.family and (hold.site, family) in report.sites
 
 
 def drops_another(report: PathReport, hold: Hold, path: list[Mark]) -> bool:

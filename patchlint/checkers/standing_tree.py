@@ -63,7 +63,7 @@ def graded(leak: Standing, sure: Confidence) -> Confidence | None:
     if site.by == "given" and family.name not in ctx.ruleset.models.table("handed").get("consumed", ()):
         return "low"
     # Taken inside a callee, or kept with a result that is no failure: there may be an agreement about it.
-    agreed = hold.owned and site.by != "loop" and not evidence.error and not evidence.alike
+    agreed = hold.owned and site.by != "loop" and not evidence.error and leak.exit.mask != 0
     if SHOWN in site.flags or site.where or agreed or not released(leak.report, hold) or not _independent(leak):
         return min(sure, "medium", key=CONFIDENCES.index)
     return sure
@@ -84,7 +84,8 @@ def _by_design(leak: Standing) -> bool:
 def _doubtful(leak: Standing) -> bool:
     """What the function's other paths say leaves open who is to end the hold."""
     hold, site, evidence = leak.hold, leak.site, leak.evidence
-    if hold.owned and evidence.contrast and not evidence.error and not evidence.alike:
+    alike = evidence.alike and (leak.family.kind != "pair" or leak.exit.mask == 0)
+    if hold.owned and evidence.contrast and not evidence.error and not alike:
         return True  # only failures end it: on success it stays for whoever finds it
     if not evidence.contrast and (site.where or (hold.owned and not evidence.error)):
         return True  # told from a body or kept on success, and nothing here ends it
