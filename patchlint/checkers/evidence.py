@@ -25,7 +25,7 @@ _HEAD: Final = 300
 _ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
 """Has a function of the driver called when the device goes away."""
 _LONG_NAME: Final = re.compile(r"(?:\w+(?:->|\.))+(\w+)")
-_PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
+PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 
 
 def managed_families(ctx: FunctionContext) -> frozenset[str]:
@@ -53,7 +53,7 @@ def helper_may_undo(
     if any(r.pos in ended and r.family == hold.family and not r.matched and not _other_number(report, r, hold)
            for r in report.releases):
         return True  # the same sort of thing is given back, found in another way
-    if hold.lost and any(m.kind == "undo" and m.pos in ended for m in since):
+    if hold.lost and any(m.kind == "release" and _by_body(ctx, m.text) for m in since):
         return True  # it frees the memory that holds this, and knows what is in there
     released = [r.pos for r in report.releases if r.site == hold.site and r.exact]
     return any(
@@ -67,6 +67,12 @@ def helper_may_undo(
 def _other_number(report: PathReport, ended: Released, hold: Hold) -> bool:
     """Both are named or given as a number: then they are two things."""
     return all(report.keys[obj][0] in ("c", "n") for obj in (ended.obj, hold.obj))
+
+
+def _by_body(ctx: FunctionContext, name: str) -> bool:
+    """What a call of ``name`` does was read from its body."""
+    summary = ctx.callees.summary(name)
+    return summary is not None and summary.origin == "body"
 
 
 def _beside(ctx: FunctionContext, helper: str, taker: str, family: Family) -> bool:
@@ -277,7 +283,7 @@ def memory_freed(
         return False
     freed = {m.pos for m in marks_since(path, hold.site) if m.kind == "release"}
     return site.by in ("arg", "born") and any(
-        r.pos in freed and report.roots[r.obj] == report.roots[hold.obj] and r.family in _PLAIN_MEMORY
+        r.pos in freed and report.roots[r.obj] == report.roots[hold.obj] and r.family in PLAIN_MEMORY
         and r.obj != hold.obj and report.keys[r.obj][0] == "s"
         for r in report.releases
     )  # fmt: skip

@@ -11,10 +11,17 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evidence import contradicts_itself, earlier_turn, marks_since, released, walks_around
+from patchlint.checkers.evidence import (
+    PLAIN_MEMORY,
+    contradicts_itself,
+    earlier_turn,
+    marks_since,
+    released,
+    walks_around,
+)
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
 from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, Value
-from patchlint.effects import ANY, Family
+from patchlint.effects import ANY, NEG, POS, Family
 from patchlint.model import CONFIDENCES, Confidence
 
 _FOR_CALLER: Final = re.compile(r"(?:^|_)(?:\w*lock|get|start|begin|enter|grab|reserve|acquire)(?:_|$|\d)")
@@ -93,9 +100,25 @@ def _doubtful(leak: Standing) -> bool:
         return True  # who finds it may end it; a counter may tell how many elements there are
     if not evidence.contrast and (earlier_turn(leak.report, hold, leak.path) or _asked_again(leak)):
         return True
+    if hold.lost and not _plainly_freed(leak):
+        return True  # what ends the thing that holds it may well end it too
+    if leak.family.kind == "lock" and evidence.error and _kept_by_success(leak):
+        return True
     if leak.family.kind in ("lock", "rcu") and not evidence.error and _FOR_CALLER.search(leak.ctx.function.name):
         return True
     return _never_unwinds(leak.ctx, leak.report)
+
+
+def _plainly_freed(leak: Standing) -> bool:
+    ended = {m.pos for m in marks_since(leak.path, leak.hold.site) if m.kind == "release"}
+    return any(r.pos in ended and r.family in PLAIN_MEMORY for r in leak.report.releases)
+
+
+def _kept_by_success(leak: Standing) -> bool:
+    """Ways out that are no failure keep it too: it is for somebody else to end."""
+    return any(
+        e.mask not in (NEG, NEG | POS) and any(h.site == leak.hold.site for h in e.holds) for e in leak.report.exits
+    )
 
 
 def _hangs_on_others(leak: Standing) -> bool:
