@@ -275,6 +275,8 @@ class _Explorer:
             one.mark("case", low.pos if hasattr(low, "pos") else term.pos, f"{text} is {self.machine.text(low)}")
             self.facts.settle(one)
             self._go(target, one)
+            if high is None and equal is not None and not self.facts.assume(rest, equal, False):
+                return  # asked before: it can be nothing else
         self._settled(rest, "case", term.pos, f"{text} is none of these cases", not term.open)
         if self.facts.mask(rest, value):
             self._go(term.default, rest)
@@ -285,10 +287,7 @@ class _Explorer:
             return equal == 1
         if self.facts.mask(rest, equal) & POS == 0:
             return False
-        if not self.facts.assume(one, equal, True):
-            return False
-        self.facts.assume(rest, equal, False)
-        return True
+        return self.facts.assume(one, equal, True)
 
     def _turn(self, st: State, term: Turn, index: int) -> None:
         macro = term.macro
