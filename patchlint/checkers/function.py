@@ -103,13 +103,11 @@ def _confirmed(
 
 
 def _without_before(fault: FunctionFault) -> FunctionFault:
-    """A fault of a function as it stands: with no earlier state to compare only leaks are ever told as sure.
+    """A fault of a function as it stands: with no earlier state to compare it is never told as sure.
 
     What rests on two moments of one object or on its list (dropped twice, walked plainly) is told least surely:
     loops read the object anew, another lock may protect the list.
     """
-    if fault.fault == "leak":  # graded by what the function's other paths show
-        return fault
     doubtful = fault.fault in _TWO_MOMENTS
     return replace(fault, confidence="low" if doubtful or fault.confidence == "low" else "medium")
 

@@ -16,18 +16,15 @@ from patchlint.checkers.evidence import (
     contradicts_itself,
     earlier_turn,
     marks_since,
-    released,
     walks_around,
 )
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
 from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, Value
 from patchlint.effects import ANY, NEG, POS, Family
-from patchlint.model import CONFIDENCES, Confidence
+from patchlint.model import Confidence
 
 _FOR_CALLER: Final = re.compile(r"(?:^|_)(?:\w*lock|get|start|begin|enter|grab|reserve|acquire)(?:_|$|\d)")
 """Names of functions that may leave with something taken, for whoever called them."""
-_FLAG: Final = re.compile(r"!?\(?([a-z_]\w*)(?: & \w+)?\)?")
-"""A condition that asks about a flag, or a set of them."""
 
 
 class Evidence(NamedTuple):
@@ -69,10 +66,6 @@ def graded(leak: Standing, sure: Confidence) -> Confidence | None:
         return "low"  # what its body does is known, and it is no taking
     if site.by == "given" and family.name not in ctx.ruleset.models.table("handed").get("consumed", ()):
         return "low"
-    # Taken inside a callee, or kept with a result that is no failure: there may be an agreement about it.
-    agreed = hold.owned and site.by != "loop" and not evidence.error and leak.exit.mask != 0
-    if SHOWN in site.flags or site.where or agreed or not released(leak.report, hold) or not _independent(leak):
-        return min(sure, "medium", key=CONFIDENCES.index)
     return sure
 
 
@@ -131,15 +124,6 @@ def _hangs_on_others(leak: Standing) -> bool:
         or _counted_twice(leak)
         or _last_word(leak.ctx, leak.exit, leak.family)
     )
-
-
-def _independent(leak: Standing) -> bool:
-    """No flag that was asked about before the taking is looked at or handed on afterwards."""
-    at = len(leak.path) - len(marks_since(leak.path, leak.hold.site))
-    asked = (_FLAG.fullmatch(m.text) for m in leak.path[:at] if m.kind == "if")
-    names = {match[1] for match in asked if match is not None} - set(re.findall(r"\w+", leak.site.subject))
-    later = leak.ctx.source[leak.site.pos : leak.exit.pos].decode("utf-8", "replace")
-    return names.isdisjoint(re.findall(r"\w+", later))
 
 
 def _asked_again(leak: Standing) -> bool:
