@@ -53,7 +53,7 @@ class Standing(NamedTuple):
 
 def graded(leak: Standing, sure: Confidence) -> Confidence | None:
     """``sure``, lowered by what speaks for the code; None where the hold is kept by design."""
-    ctx, site, hold, family, evidence = leak.ctx, leak.site, leak.hold, leak.family, leak.evidence
+    ctx, site, hold, family = leak.ctx, leak.site, leak.hold, leak.family
     if _by_design(leak):
         return None
     if _doubtful(leak) or _hangs_on_others(leak):
