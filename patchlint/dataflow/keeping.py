@@ -80,8 +80,14 @@ class Keeping:
         st.holds = tuple(kept)
 
     def _left_by_failure(self, st: State, hold: Hold, result: Value) -> bool:
-        """Whether a call that fails leaves ``hold`` to whoever took it: not what travels, whatever comes of it."""
+        """Whether a call that fails leaves ``hold`` to whoever took it: not what travels, whatever comes of it.
+
+        Nor what the result takes the place of (``inode = fill(inode)``): nobody has it any more when that fails.
+        """
         if result < 0 or hold.stored or self.policy.travels is None or hold.family in self.policy.travels:
+            return False
+        roots, replaced = self.machine.values.root, st.env.get(self.machine.target)
+        if replaced is not None and roots[replaced] == roots[hold.obj]:
             return False
         site = self.log.sites.get((hold.site, hold.family))
         settled = hold.cond < 0 or not self.machine.facts.mask(st, hold.cond) & ~hold.mask
