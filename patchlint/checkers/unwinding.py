@@ -88,6 +88,7 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = 
     summaries: dict[str, Summary] = {}
     families: dict[str, Family] = {}
     unpaired = models.table("unpaired").get("starts", ())
+    managed = models.table("managed").get("prefixes", ())
     for name, use in first.items():
         counterparts = models.counterpart(name)
         others = [other for other in counterparts if other in first]
@@ -105,7 +106,7 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = 
                 families[family.name] = family
                 summaries[name], summaries[other] = _halves(base, name, other, family.name, pair)
                 break
-        if others:
+        if others or name.startswith(managed):
             continue
         torn = _torn_down(use, counterparts, teardowns)
         if torn is not None:
