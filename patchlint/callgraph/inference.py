@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from patchlint.callgraph.flows import evaluated, transparent
-from patchlint.cfg import Cfg, Leave, build, walk
+from patchlint.callgraph.ways import avoidable
+from patchlint.cfg import Cfg, build, walk
 from patchlint.dataflow import SEED, Callees, Exit, Hold, PathReport, Policy, explore
 from patchlint.effects import ANY, NEG, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Call, Function, Variant
@@ -261,7 +262,9 @@ class _Paths:
             left = dict(self._left(leaving))
             for (family, place), classes in things.items():
                 self._count(leaving, place, left.get((family, place), 0), classes)
-        for (family, place), classes in things.items():
+        # What is only set up is left out: whoever calls it owes nothing for that alone.
+        weak = {family for (_, family), site in self.report.sites.items() if "weak" in site.flags}
+        for (family, place), classes in ((thing, things[thing]) for thing in things if thing[0] not in weak):
             surely = classes.having & ~classes.lacking
             flags = _INFERRED
             if surely & ~classes.untouched:
@@ -361,18 +364,20 @@ class _Paths:
     # ----------------------------------------------------------------- unlocks
 
     def _unlocked(self) -> Iterator[Effect]:
-        """Locks and sections of the caller that every path leaves."""
+        """Locks and sections of the caller that every path leaves, and what every path frees of its structures."""
         blocks: dict[tuple[str, Place], set[int]] = {}
         where = self._blocks_of_calls()
         for event in self.report.events:
-            if event.kind != "underflow" or event.family in self.callees.owned or event.pos not in where:
+            if event.kind != "underflow" or event.pos not in where:
                 continue
             place = self._address(event.obj)
-            if place is not None:
+            owned = event.family in self.callees.owned
+            inside = place is not None and place.root == "arg" and place.path and self.report.keys[event.obj][0] == "ld"
+            if place is not None and (inside or not owned):
                 blocks.setdefault((event.family, place), set()).add(where[event.pos])
         for (family, place), through in blocks.items():
-            if not _avoidable(self.cfg, through):
-                yield Effect("release", family, place, flags=_INFERRED)
+            if not avoidable(self.cfg, through):
+                yield Effect("release", family, place, null_ok=family in self.callees.owned, flags=_INFERRED)
 
     def _blocks_of_calls(self) -> dict[int, int]:
         return {
@@ -382,17 +387,3 @@ class _Paths:
             for node in walk(expr)
             if isinstance(node, Call)
         }
-
-
-def _avoidable(cfg: Cfg, through: set[int]) -> bool:
-    """Whether some way from the entry to a return passes by none of the blocks."""
-    seen, work = set(through), [0]
-    while work:
-        at = work.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        if isinstance(cfg.blocks[at].term, Leave):
-            return True
-        work.extend(cfg.successors(at))
-    return False

@@ -96,7 +96,9 @@ def given_back_at_end(
 
     It does so if it is called from outside, by whoever then forgets it, or unwinds what it took before.
     """
-    if released(report, hold) or earlier_turn(report, hold, path):
+    if released(report, hold) or earlier_turn(report, hold, path) or _made_when_missing(site, path):
+        return False
+    if ELSEWHERE in site.flags and _undone_by_hand(report, hold, site, path):
         return False
     if not (entered_from_outside(ctx) or undoes_earlier(path, site.pos)):
         return False
@@ -104,6 +106,26 @@ def given_back_at_end(
         _gives_back(ctx, call, family, report.keys[hold.obj], last_word(site.subject))
         for teardown in ctx.teardowns for call in teardown.calls
     )  # fmt: skip
+
+
+def _made_when_missing(site: Site, path: list[Mark]) -> bool:
+    """``if (!d->buf) d->buf = alloc()``: who comes next finds it there."""
+    return any(m.kind == "if" and not m.truth and m.text == site.subject and m.pos < site.pos for m in path)
+
+
+def _undone_by_hand(report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
+    """Something found through the same thing was given back since: what the counterpart does, step by step."""
+    since = {m.pos for m in marks_since(path, hold.site) if m.kind == "release"}
+    word = re.compile(rf"\b{re.escape(last_word(site.subject))}\b")
+    return any(r.pos in since and not r.matched and word.search(r.subject) is not None for r in report.releases)
+
+
+def of_each_turn(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
+    """Taken in an earlier turn of a loop whose turns give back their own only: what came before is to stay."""
+    if not earlier_turn(report, hold, path):
+        return False
+    here = [r.pos for r in report.releases if r.site == hold.site]
+    return any(hold.site in turns and all(pos in turns for pos in here) for turns in report.loops)
 
 
 def _gives_back(ctx: FunctionContext, call: TornDown, family: Family, held: Key, word: str) -> bool:

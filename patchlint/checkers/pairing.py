@@ -29,6 +29,7 @@ from patchlint.checkers.evidence import (
     managed_families,
     marks_since,
     memory_freed,
+    of_each_turn,
     released,
     still_registered,
     tail_call,
@@ -203,6 +204,11 @@ def _judge_owned(
         return None
     if not error and kept_in_loop(report, hold, marks(exit_.trail)):
         return None
+    if exit_.mask == 0 and contrast and walks_around(report, exit_, hold):
+        return None  # ``if (register()) release(p);`` in a function without a result: kept, or else ...
+    static = report.keys[report.roots[hold.obj]][0] == "&g"
+    if site.by == "arg" and not contrast and static and hold.mask == NEG:
+        return None  # a variable has nothing to free when its registration fails
     if site.by == "arg":
         if not contrast:
             return "medium" if error and hold.cond >= 0 and hold.mask == NEG else None
@@ -218,6 +224,8 @@ def _judge_state(
     error = is_error(ctx, exit_) or fails_alike(exit_, ended)
     if error and all(is_error(ctx, e) for e in report.exits):
         return "low"  # what it returns says nothing of whether it failed
+    if error and of_each_turn(report, hold, marks(exit_.trail)):
+        return None
     if ended and error and SHOWN not in site.flags:
         return "medium" if site.where or walks_around(report, exit_, hold) else "high"
     if error and released(report, hold) and not walks_around(report, exit_, hold):

@@ -172,7 +172,13 @@ class Calls(MacroActs, Keeping):
     def _may_write(self, st: State, expr: Call, index: int, value: Value) -> None:
         arg = expr.args[index]
         if isinstance(arg, Unary) and arg.op == "&":
+            old = self.machine.load(st, value) if st.holds and self._sounds_undoing(expr) else -1
+            if old >= 0 and not self.policy.seed_params:
+                self.holds.take(st, old)  # ``thing_unref(&p)``
             self.machine.clobber(st, value, expr.pos, index)
+
+    def _sounds_undoing(self, expr: Call) -> bool:
+        return self.policy.undoing is not None and self.policy.undoing.search(expr.name) is not None
 
     def _apply(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
         result = self._result(st, expr, args, summary)

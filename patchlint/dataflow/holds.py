@@ -308,7 +308,7 @@ class Holds:
         rest = (*st.holds[:index], *st.holds[index + 1 :])
         if effect.when != ANY and result >= 0:
             kept = self.conditional(st, hold, result, ANY & ~effect.when)
-            rest = rest if kept is None else (*rest, kept)
+            rest = rest if kept is None else (*rest, kept._replace(ending="inferred" in effect.flags))
         st.holds = rest
         st.mark("release", pos, name, site=hold.site)
 
@@ -316,7 +316,7 @@ class Holds:
         """``hold`` as it is after a call that ends it unless its ``result`` is in ``mask``."""
         if hold.cond >= 0 and self.facts.mask(st, hold.cond) & ~hold.mask:
             return None
-        return hold._replace(cond=result, mask=mask, ending=True)
+        return hold._replace(cond=result, mask=mask)
 
     def _after(self, st: State, effect: Effect, obj: Value, result: Value, pos: int) -> None:
         """What the object is worth after a release; sections take what they protected with them."""

@@ -67,10 +67,11 @@ class Leaving:
     def _fails(self, st: State, value: Value) -> bool:
         """``return f(x)`` in a function that returns 0 or an error: the call may fail.
 
-        Not one that was made before anything was taken: with its failure the function would not have gone on.
+        Not one that was made before anything was taken: with its failure the function would not have gone on. Nor one
+        that is known by name (``ret == OK``).
         """
         key = self._values.nodes[value]
-        late = key[0] == "s" and any(key[1] >= hold.site for hold in st.holds)
+        late = key[0] == "s" and ~value not in st.facts and any(key[1] >= hold.site for hold in st.holds)
         return late and self._function.return_type.split()[-1:] == ["int"]
 
     def _failed(self, st: State, cond: Value, value: Value, mask: int) -> bool:

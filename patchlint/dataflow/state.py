@@ -43,7 +43,7 @@ class Hold(NamedTuple):
     lost: bool = False
     """The memory with the only stored pointer to it was freed."""
     ending: bool = False
-    """``cond`` is the result of what ends it, unless that fails: who does not ask takes it for done."""
+    """``cond`` is the result of a helper that ends it, unless that fails: who does not ask takes it for done."""
     doubt: bool = False
     """A call that nothing is known of was given it: it counts only where the result, ``cond``, told of a failure."""
 

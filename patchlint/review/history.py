@@ -11,7 +11,7 @@ from patchlint.effects import Summary
 from patchlint.model import Finding, NotAnalysed
 from patchlint.review.examine import Examiner, Knowledge
 from patchlint.review.functions import Pair, Site, changed_functions
-from patchlint.review.reworded import renamed_words, reworded
+from patchlint.review.reworded import paired, renamed_words, reworded
 from patchlint.review.timeline import Stage, State, View, Views
 from patchlint.review.verdicts import Change, by_nameless_key, judge
 from patchlint.source import TreeReader
@@ -110,6 +110,8 @@ class FunctionHistory:
             life.changes[at] = life.changes[at]._replace(before=before)
             if before.keys() - life.changes[at].after.keys():
                 self._reword(life, at, renamed_words(site.text, text))
+                change = life.changes[at]
+                life.changes[at] = change._replace(before=paired(change.before, change.after))
         life.past.clear()
 
     def _reword(self, life: _Life, at: int, words: Mapping[str, str]) -> None:

@@ -10,8 +10,11 @@ from typing import Final
 from patchlint.model import Finding
 from patchlint.review.verdicts import FindingKey
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|\d\w*|\S')
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?:->|\.)?[A-Za-z_]\w*|\d\w*|\S')
+"""A member's name is a token with its dot or arrow: a variable of that name is another word."""
+_WORD: Final = re.compile(r"(?<![.>\w])[A-Za-z_]\w*")
+_CALL: Final = 4
+"""Which part of a leak's key names the call: after rule, subject, fault and family, before how the path goes."""
 _MOST_TOKENS: Final = 6000
 _ANY: Final = "\0"
 
@@ -36,6 +39,27 @@ def renamed_words(before: bytes, after: bytes) -> dict[str, str]:
 
 def _words(tokens: list[str]) -> set[str]:
     return {token for token in tokens if _WORD.fullmatch(token)}
+
+
+def paired(before: Mapping[FindingKey, Finding], after: Mapping[FindingKey, Finding]) -> dict[FindingKey, Finding]:
+    """``before`` with the keys of ``after`` where a fault goes and one comes that differs in the call only.
+
+    What the call did a helper does now.
+    """
+    come: dict[tuple[str, ...], list[FindingKey]] = {}
+    for key in after:
+        if key not in before:
+            come.setdefault(_thing(key), []).append(key)
+    found: dict[FindingKey, Finding] = {}
+    for key, finding in before.items():
+        same = come.get(_thing(key), []) if key not in after else []
+        found[same.pop(0) if same else key] = finding
+    return found
+
+
+def _thing(key: FindingKey) -> tuple[str, ...]:
+    parts = key[1].split("|")
+    return key[0], *parts[:_CALL], *parts[_CALL + 1 :]
 
 
 def reworded(found: Mapping[FindingKey, Finding], words: Mapping[str, str]) -> dict[FindingKey, Finding]:

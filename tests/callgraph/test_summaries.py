@@ -183,8 +183,9 @@ static void destroy(struct box *b)
         assert found.effects[0].null_ok
         assert found.args == ("borrow",)
     destroy = infer(models, source, "destroy")
-    assert effects(destroy) == [("release", "kmalloc", Place("arg", 0), 7)]
-    assert destroy.effects[0].frees
+    name, whole = destroy.effects
+    assert (name.resource, name.place, name.frees) == ("kmalloc", Place("arg", 0, path="name"), False)
+    assert (whole.resource, whole.place, whole.frees) == ("kmalloc", Place("arg", 0), True)
 
 
 def test_released_on_failure_only(models: Models) -> None:
