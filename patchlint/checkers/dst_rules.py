@@ -16,11 +16,13 @@ from patchlint.checkers.dst_cookie import (
 )
 from patchlint.checkers.dst_use import ignored_checks, stale_uses
 from patchlint.checkers.dst_words import DstWords, dst_words
+from patchlint.checkers.evaluated import nodes_in
 from patchlint.checkers.noref import NorefPair, outliving, pairs_of
 from patchlint.checkers.standing import Standing, standing
 from patchlint.checkers.tree_change import Changed, changed_functions
 from patchlint.checkers.tree_fault import TreeFault, findings
 from patchlint.checkers.tree_view import Piece, TreeView, all_pieces
+from patchlint.ir import Member, Name
 from patchlint.model import Finding
 from patchlint.ruleset import Models, Ruleset
 
@@ -99,9 +101,20 @@ def _lost(
     """What the function did about cookies before and does no more."""
     if before is None or change.before is None or change.after is None:
         return
+    if not _mentions_cookies(change.before, change.name):
+        return
     was, now = next(_variants(change.before, change.name), None), next(_variants(change.after, change.name), None)
     if was is not None and now is not None and any("cookie" in store.place for store in was.stores):
         yield from lost_cookies(after, change, was, now, words)
+
+
+def _mentions_cookies(piece: Piece, name: str) -> bool:
+    """Whether the function may store one: where it does not, what stands where need not be worked out."""
+    nodes = (node for head in piece.unit.heads if head.name == name for node in nodes_in(piece.unit.function(head)))
+    return any(
+        (isinstance(node, Member) and "cookie" in node.field) or (isinstance(node, Name) and "cookie" in node.id)
+        for node in nodes
+    )
 
 
 def _variants(piece: Piece, name: str) -> Iterator[Standing]:

@@ -77,14 +77,15 @@ class Machine:
         return value
 
     def _in_use(self, st: State, value: Value) -> bool:
-        root, leaves, target = self.values.root, self.values.leaves, self.target
+        root, users, target = self.values.root, self.values.users[value], self.target
         for hold in st.holds:
             if root[hold.obj] == value or hold.cond == value:
                 return True
-        for name, known in st.env.items():
-            if value in leaves[known] and name != target:
-                return True
-        return any(value in leaves[v] for v in st.mem.values())
+        if not users.isdisjoint(st.mem.values()):
+            return True
+        if users.isdisjoint(st.env.values()):
+            return False
+        return any(known in users and name != target for name, known in st.env.items())
 
     def _forget(self, st: State, value: Value) -> None:
         """Drop what was known of the former bearer of ``value``."""

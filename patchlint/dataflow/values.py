@@ -59,7 +59,7 @@ class Values:
         self.depth: list[int] = []
         self.leaves: list[frozenset[Value]] = []
         """Unknowns that a value is made of; constants and addresses of variables do not count."""
-        self.users: list[list[Value]] = []
+        self.users: list[set[Value]] = []
         """The values that have a value among their leaves: what falls with it when its name is given to another."""
         self._words: dict[Value, frozenset[str]] = {}
         self.make("c", 0)
@@ -78,9 +78,9 @@ class Values:
         inner = self.operands(key)
         self.depth.append(1 + max([self.depth[k] for k in inner]) if inner else 1)
         self.leaves.append(self._leaves(value, key[0], inner))
-        self.users.append([])
+        self.users.append(set())
         for leaf in self.leaves[value]:
-            self.users[leaf].append(value)
+            self.users[leaf].add(value)
         return value
 
     def _root(self, key: Key, value: Value) -> Value:
