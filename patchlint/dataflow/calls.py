@@ -186,11 +186,12 @@ class Calls(MacroActs, Keeping):
         effects = summary.effects
         if summary.origin == "body":
             effects = tuple(e for e in effects if "or-untouched" not in e.flags or self._empty(st, args, e.place))
-        for index, value in enumerate(args):
-            if summary.origin != "model" or is_out(expr.args[index]) or any(
-                e.place.index == index and e.place.deref for e in summary.effects
-            ):
-                self._may_write(st, expr, index, value)
+        for index, arg in enumerate(expr.args):
+            if isinstance(arg, Unary) and arg.op == "&" and (
+                summary.origin != "model" or is_out(arg)
+                or any(e.place.index == index and e.place.deref for e in summary.effects)
+            ):  # fmt: skip
+                self._may_write(st, expr, index, args[index])
         for effect in effects:
             self._effect(st, expr, args, summary, effect, result, outs)
         if st.holds:
