@@ -9,6 +9,7 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
@@ -64,14 +65,23 @@ class Manifest:
         digest.update(numbers.tobytes())
         self.state = digest.hexdigest()
         """Names the files with their contents. Numbers are given once in the life of an index file."""
-        self._paths_of: dict[int, list[str]] = {}
+        self._numbers = numbers
 
     def paths_of(self, number: int) -> list[str]:
         """The paths that have these contents in the tree; none when only another tree has them."""
-        if not self._paths_of:
-            for path, one in self.number_of.items():
-                self._paths_of.setdefault(one, []).append(path)
-        return self._paths_of.get(number, [])
+        first, last = self._ends
+        start, end = first.get(number, 0), last.get(number, -1)
+        if start == end:
+            return [self.paths[start]]
+        return [self.paths[at] for at in range(start, end + 1) if self._numbers[at] == number]
+
+    @cached_property
+    def _ends(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Where each number stands first and last: made in no time, and few files are alike."""
+        places = range(len(self._numbers))
+        return dict(zip(reversed(self._numbers), reversed(places), strict=True)), dict(
+            zip(self._numbers, places, strict=True)
+        )
 
 
 @contextmanager
