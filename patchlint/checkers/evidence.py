@@ -96,7 +96,7 @@ def given_back_at_end(
 
     It does so if it is called from outside, by whoever then forgets it, or unwinds what it took before.
     """
-    if released(report, hold) or earlier_turn(report, hold, path) or _made_when_missing(site, path):
+    if released(report, hold) or earlier_turn(report, hold, path) or made_when_missing(ctx, site, path):
         return False
     if ELSEWHERE in site.flags and _undone_by_hand(report, hold, site, path):
         return False
@@ -108,9 +108,13 @@ def given_back_at_end(
     )  # fmt: skip
 
 
-def _made_when_missing(site: Site, path: list[Mark]) -> bool:
-    """``if (!d->buf) d->buf = alloc()``: who comes next finds it there."""
-    return any(m.kind == "if" and not m.truth and m.text == site.subject and m.pos < site.pos for m in path)
+def made_when_missing(ctx: FunctionContext, site: Site, path: list[Mark]) -> bool:
+    """``if (!d->buf) d->buf = alloc()``, or ``if (!d->ready) { ...; d->ready = true; }``: who comes next finds it."""
+    absent = [m.text for m in path if m.kind == "if" and not m.truth and m.pos < site.pos]
+    asked = max((m.pos for m in path if m.kind == "if"), default=0)
+    since = ctx.source[site.pos : max(site.pos, asked)]  # up to the last decision, so that a jump is not taken for it
+    flags = (re.escape(word.encode()) for word in absent if _LONG_NAME.fullmatch(word))
+    return site.subject in absent or any(re.search(rb"%s\s*[=,]\s*(?:true|1)\s*[;)]" % flag, since) for flag in flags)
 
 
 def _undone_by_hand(report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:

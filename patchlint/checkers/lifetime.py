@@ -28,6 +28,9 @@ _TELLS: Final = re.compile(
 _REFERS: Final = re.compile(r"(?:^|_)(?:get|hold|ref|grab|pin|claim|use|open|attach|register)(?:_|$|/)")
 """Names of unmodelled pairs that may be references."""
 
+_GRACE: Final = frozenset(("rcu", "rcu_bh", "rcu_sched", "atomic", "irq", "bh", "preempt"))
+"""Contexts in which a CPU passes no quiescent state (Documentation/RCU/whatisRCU.rst)."""
+
 _ENDS: Final = re.compile(
     r"(?:^|_)(?:release|free|destroy|remove|exit|put|unset|detach|fini|deinit|cleanup|kill|del|delete|disconnect|shutdown|"
     r"unregister|teardown|uninit|dtor|unbind)(?:_|$)"
@@ -82,6 +85,8 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
         return None
     ended = _ended(report, event)
     if event.family == "freed":
+        if _put_off(ctx, event):
+            return None
         sure: Confidence = "medium" if passed else "high"
         return lower(sure, 2) if _by_body(ctx, event) else sure
     if ended is None or (passed and lock_promised(ctx, report)) or _may_be_kept(report, event):
@@ -115,6 +120,15 @@ def _may_be_kept(report: PathReport, event: Event) -> bool:
         roots[hold.obj] == roots[event.obj] and _REFERS.search(hold.family) and "lock" not in hold.family
         for hold in event.holds
     )
+
+
+def _put_off(ctx: FunctionContext, event: Event) -> bool:
+    """It is freed after a grace period, which does not end as long as the function keeps what it is in atomic."""
+    deferred = ctx.ruleset.models.table("rcu").get("deferred_free", ())
+    if not any(call.pos == event.since and call.name in deferred for call in calls_in(ctx.function)):
+        return False
+    families = (ctx.callees.family(hold.family) for hold in event.holds)
+    return any(family is not None and family.context in _GRACE for family in families)
 
 
 def _by_body(ctx: FunctionContext, event: Event) -> bool:

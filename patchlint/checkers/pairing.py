@@ -26,6 +26,7 @@ from patchlint.checkers.evidence import (
     kept_in_loop,
     left_in_managed_memory,
     lone,
+    made_when_missing,
     managed_families,
     marks_since,
     memory_freed,
@@ -225,6 +226,8 @@ def _judge_state(
     if error and all(is_error(ctx, e) for e in report.exits):
         return "low"  # what it returns says nothing of whether it failed
     if error and of_each_turn(report, hold, marks(exit_.trail)):
+        return None
+    if not released(report, hold) and made_when_missing(ctx, site, marks(exit_.trail)):
         return None
     if ended and error and SHOWN not in site.flags:
         return "medium" if site.where or walks_around(report, exit_, hold) else "high"
