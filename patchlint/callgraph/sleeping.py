@@ -46,7 +46,10 @@ class Sleeping:
         flow, file = callee.flow, callee.definition.file
         if flow is None:
             return self.sleeps(callee.alias, file, depth + 1) if callee.alias else "unknown"
+        taken: set[str] = set()
         for call in flow.sure:
+            if self._lets_go(call.name, taken):
+                return "unknown"
             answer = gfp_sleeps(self.sleeps(call.name, file, depth + 1), call.args)
             if answer == "yes" or answer.startswith("arg"):
                 return answer
@@ -54,6 +57,18 @@ class Sleeping:
         if few and all(name and self.sleeps(name, file, depth + 1) == "no" for name in flow.called):
             return "no"
         return "unknown"
+
+    def _lets_go(self, name: str, taken: set[str]) -> bool:
+        """Whether a call ends a lock or section that the body has not ``taken``: its caller's, to sleep without it."""
+        summary = self.bodies.models.summary(name)
+        for effect in summary.effects if summary is not None else ():
+            family = self.bodies.models.family(effect.resource)
+            if family is None or family.kind not in ("lock", "rcu"):
+                continue
+            if effect.action == "release" and effect.resource not in taken:
+                return True
+            taken.add(effect.resource)
+        return False
 
 
 def gfp_sleeps(sleeps: str, args: tuple[str, ...]) -> str:

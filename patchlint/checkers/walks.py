@@ -34,8 +34,9 @@ _LISTS: Final = re.compile(r"(?:list|sk|hlist|nulls)_for_each")
 _KEEPS: Final = re.compile(
     r"(?:get|grab|hold|ref)$|(?:^|_)(?:get|hold|ref|refcount|grab|pin|take|inc|claim|acquire|tryget|use|busy|active|reference|kref|"
     r"del|move|remove|unlink|detach|splice|erase|replace|dequeue|add|insert|rotate|free|put|release|destroy)(?:_|$)"
+    r"|(?:^|_)(?:set|test)_(?:\w+_)?(?:bit|flag|state)(?:_|$)"
 )
-"""Names of calls that may keep the element alive, or take it off the list."""
+"""Names of calls that may keep the element alive, or take it off the list, or mark it for those who would."""
 _STEPS: Final = frozenset(("++", "--", "p++", "p--"))
 _SWEEPS: Final = 8
 

@@ -413,6 +413,8 @@ def test_a_lock_left_on_some_paths_only_is_no_effect(models: Models) -> None:
         ("if (gfp) msleep(3);", "unknown"),
         ("x = 1;", "no"),
         ("inner();", "yes"),
+        ("spin_lock(&gate); x = 1; spin_unlock(&gate); msleep(3);", "yes"),
+        ("x = 1; spin_unlock(&gate); msleep(3);", "unknown"),
     ],
 )
 def test_sleeping(models: Models, body: str, expected: str) -> None:
