@@ -262,9 +262,10 @@ class _Paths:
             left = dict(self._left(leaving))
             for (family, place), classes in things.items():
                 self._count(leaving, place, left.get((family, place), 0), classes)
-        # What is only set up is left out: whoever calls it owes nothing for that alone.
         weak = {family for (_, family), site in self.report.sites.items() if "weak" in site.flags}
-        for (family, place), classes in ((thing, things[thing]) for thing in things if thing[0] not in weak):
+        for (family, place), classes in things.items():
+            if family in weak and place.root != "result":
+                continue  # only set up: whoever calls it owes nothing for that alone
             surely = classes.having & ~classes.lacking
             flags = _INFERRED
             if surely & ~classes.untouched:

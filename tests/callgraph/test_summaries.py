@@ -516,3 +516,24 @@ def test_a_lock_that_depends_on_another_result_is_not_told(models: Models) -> No
     effects_of = [("acquire", "mutex", Place("arg", 0, path="lock"), NEG | POS)]
     assert effects(infer(models, TWO_LOOKUPS, "find_locked")) == effects_of
     assert effects(infer(models, TWO_LOOKUPS, "find_or_load")) == []
+
+
+COUNTED_RESULT = """
+struct lamp *lamp_of(struct lantern *l)
+{
+	struct lamp *lamp = l->lamp;
+
+	if (lamp && !refcount_inc_not_zero(&lamp->refs))
+		lamp = NULL;
+	return lamp;
+}
+void lamp_shared(struct lamp *lamp)
+{
+	refcount_inc(&lamp->refs);
+}
+"""
+
+
+def test_a_count_goes_with_the_result_and_is_no_debt_of_who_only_adds_one(models: Models) -> None:
+    assert effects(infer(models, COUNTED_RESULT, "lamp_of")) == [("acquire", "refcount", Place("result"), NEG | POS)]
+    assert effects(infer(models, COUNTED_RESULT, "lamp_shared")) == []
