@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 11
+VERSION = 12
 """Raised when what is inferred changes its meaning."""
 
 

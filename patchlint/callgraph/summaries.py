@@ -9,11 +9,12 @@ from patchlint.callgraph.affected import affected
 from patchlint.callgraph.borrowing import Borrowing
 from patchlint.callgraph.callees import Bodies, Callee
 from patchlint.callgraph.codec import VERSION, decode_summary, encode_summary
+from patchlint.callgraph.facts import Flow
 from patchlint.callgraph.index import TreeIndex
 from patchlint.callgraph.inference import NOTHING, Inferred, agreed, infer
 from patchlint.callgraph.scan import Definition
 from patchlint.callgraph.sleeping import Sleeping
-from patchlint.effects import ANY, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
+from patchlint.effects import ANY, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Function
 from patchlint.ruleset import Models
 
@@ -169,7 +170,7 @@ class TreeCallees:
         for callee in callees:
             if callee.flow is None or depth > MAX_LEVELS:
                 return ANY
-            mask |= callee.flow.result.mask
+            mask |= ANY if _is_stub(callee.flow) else callee.flow.result.mask
             for name in callee.flow.result.calls:
                 modelled = self.models.summary(name)
                 found = () if modelled is not None else self.bodies.find(name, callee.definition.file)
@@ -375,3 +376,8 @@ class FileCallees:
     def family(self, resource: str) -> Family | None:
         """See the port."""
         return self._tree.models.family(resource)
+
+
+def _is_stub(flow: Flow) -> bool:
+    """A body that does nothing and says 0: its callers keep to what such a function may answer, not to what it does."""
+    return flow.result.mask == ZERO and flow.looks and not flow.called

@@ -35,6 +35,7 @@ TOLD = {
     "another function's error": ("return fails(l->n);", NEG | ZERO),
 }
 OPEN = {
+    "a stub's": "return 0;",
     "a parameter": "return n;",
     "a member": "return l->n;",
     "counted with": "int i = 0;\nwhile (l->n)\n\ti++;\nreturn i;",
