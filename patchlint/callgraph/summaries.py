@@ -9,7 +9,6 @@ from patchlint.callgraph.affected import affected
 from patchlint.callgraph.borrowing import Borrowing
 from patchlint.callgraph.callees import Bodies, Callee
 from patchlint.callgraph.codec import VERSION, decode_summary, encode_summary
-from patchlint.callgraph.facts import Flow
 from patchlint.callgraph.index import TreeIndex
 from patchlint.callgraph.inference import NOTHING, Inferred, agreed, infer
 from patchlint.callgraph.scan import Definition
@@ -128,7 +127,7 @@ class TreeCallees:
             name=name,
             effects=inferred.effects,
             args=tuple(self._argument(found, at, inferred, given_back) for at in range(count)),
-            result=inferred.result & self._results(found),
+            result=_answers(inferred.result & self._results(found)),
             returns_arg=given_back,
             never_returns=inferred.never_returns or all(callee.never_returns for callee in found),
             sleeps=self.sleeping.agreed(found),
@@ -170,7 +169,7 @@ class TreeCallees:
         for callee in callees:
             if callee.flow is None or depth > MAX_LEVELS:
                 return ANY
-            mask |= ANY if _is_stub(callee.flow) else callee.flow.result.mask
+            mask |= callee.flow.result.mask
             for name in callee.flow.result.calls:
                 modelled = self.models.summary(name)
                 found = () if modelled is not None else self.bodies.find(name, callee.definition.file)
@@ -378,6 +377,6 @@ class FileCallees:
         return self._tree.models.family(resource)
 
 
-def _is_stub(flow: Flow) -> bool:
-    """A body that does nothing and says 0: its callers keep to what such a function may answer, not to what it does."""
-    return flow.result.mask == ZERO and flow.looks and not flow.called
+def _answers(mask: int) -> int:
+    """Any, of a body that says 0 whatever happens: callers ask because it may come to fail, and must be ready."""
+    return ANY if mask == ZERO else mask

@@ -26,7 +26,6 @@ def result(models: Models, body: str) -> int:
 
 
 TOLD = {
-    "0 only": ("l->n = n;\nreturn 0;", ZERO),
     "0 or an error": ("if (!l->n)\n\treturn -ENODEV;\nreturn 0;", NEG | ZERO),
     "a variable": ("int err = 0;\nif (n)\n\terr = -EINVAL;\nreturn err;", NEG | ZERO),
     "a truth": ("return l->n == n;", ZERO | POS),
@@ -36,6 +35,7 @@ TOLD = {
 }
 OPEN = {
     "a stub's": "return 0;",
+    "0 only, today": "l->n = n;\nreturn 0;",
     "a parameter": "return n;",
     "a member": "return l->n;",
     "counted with": "int i = 0;\nwhile (l->n)\n\ti++;\nreturn i;",
