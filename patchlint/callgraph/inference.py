@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from patchlint.callgraph.flows import evaluated, transparent
-from patchlint.callgraph.ways import avoidable
-from patchlint.cfg import Cfg, build, walk
+from patchlint.cfg import Cfg, Leave, build, walk
 from patchlint.dataflow import SEED, Callees, Exit, Hold, PathReport, Policy, explore
 from patchlint.effects import ANY, NEG, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Call, Function, Variant
@@ -377,7 +376,8 @@ class _Paths:
             if place is not None and (inside or not owned):
                 blocks.setdefault((event.family, place), set()).add(where[event.pos])
         for (family, place), through in blocks.items():
-            if not avoidable(self.cfg, through):
+            around = self.cfg.entered_without(through)
+            if not any(isinstance(self.cfg.blocks[at].term, Leave) for at in around):
                 yield Effect("release", family, place, null_ok=family in self.callees.owned, flags=_INFERRED)
 
     def _blocks_of_calls(self) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -135,6 +135,17 @@ class Cfg:
                     if after != last:
                         work.append(after)
         return found
+
+    def entered_without(self, through: Set[int]) -> frozenset[int]:
+        """Blocks that some path from the entry reaches and enters none of ``through`` on the way, those left out."""
+        found: set[int] = set()
+        work = [0]
+        while work:
+            at = work.pop()
+            if at not in found and at not in through:
+                found.add(at)
+                work.extend(self.successors(at))
+        return frozenset(found)
 
 
 def successors(term: Terminator) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from patchlint.cfg import render
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evaluated import calls_in, nodes_in
+from patchlint.checkers.evaluated import assigned, calls_in, nodes_in
 from patchlint.checkers.function_fault import FunctionFault, step
 from patchlint.dataflow import PathReport
 from patchlint.ir import Assign, Call, Expr, Member, Name
@@ -68,11 +68,8 @@ def _held(ctx: FunctionContext) -> frozenset[str]:
 def _assigned_from(ctx: FunctionContext, names: frozenset[str]) -> frozenset[str]:
     """Variables that are given the result of a call of one of ``names``."""
     return frozenset(
-        node.target.id
-        for node in nodes_in(ctx.function)
-        if isinstance(node, Assign) and isinstance(node.target, Name)
-        and isinstance(node.value, Call) and node.value.name in names
-    )  # fmt: skip
+        name for name, value in assigned(ctx.function) if isinstance(value, Call) and value.name in names
+    )
 
 
 def _root(expr: Expr) -> str:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from patchlint.cfg import walk
-from patchlint.checkers.evaluated import all_expressions, calls_in, struct_pointers
+from patchlint.checkers.evaluated import assigned, calls_in, nodes_in, struct_pointers
 from patchlint.checkers.tree_change import new_findings
 from patchlint.checkers.tree_fault import TreeFault
 from patchlint.checkers.tree_view import Piece, TreeView
@@ -82,16 +81,13 @@ def _setup(piece: Piece, head: Head, words: _Words) -> str | None:
     return None
 
 
-def _assigned(function: Function) -> Iterator[tuple[str, Call]]:
+def _results(function: Function) -> Iterator[tuple[str, Call]]:
     """Variables that get what a call returns."""
-    for expr in all_expressions(function):
-        for node in walk(expr):
-            if isinstance(node, Assign) and isinstance(node.target, Name) and isinstance(node.value, Call):
-                yield node.target.id, node.value
+    return ((name, value) for name, value in assigned(function) if isinstance(value, Call))
 
 
 def _loaded(function: Function, words: _Words) -> Mapping[str, Call]:
-    return {name: call for name, call in _assigned(function) if call.name in words.get}
+    return {name: call for name, call in _results(function) if call.name in words.get}
 
 
 def _kept(piece: Piece, setup: str, words: _Words) -> _Kept | None:
@@ -103,7 +99,7 @@ def _kept(piece: Piece, setup: str, words: _Words) -> _Kept | None:
     calls = calls_in(function)
     stored = {_variable(call, 1) for call in calls if call.name in words.set}
     freed = {_variable(call, 0) for call in calls if _frees(words.models.summary(call.name))}
-    for name, call in _assigned(function):
+    for name, call in _results(function):
         if name in stored & freed and name in types and _allocates(words.models.summary(call.name)):
             return _Kept(head, types[name], call)
     return None
@@ -137,10 +133,8 @@ def _may_end(view: TreeView, piece: Piece, function: Function, name: str, words:
     What other functions of the file free, their own text tells.
     """
     here = {head.name for head in piece.unit.heads}
-    for expr in all_expressions(function):
-        for node in walk(expr):
-            if isinstance(node, Assign) and isinstance(node.value, Name) and node.value.id == name:
-                return True
+    if any(isinstance(n, Assign) and isinstance(n.value, Name) and n.value.id == name for n in nodes_in(function)):
+        return True
     return any(
         _call_may_end(view, call, at, arg, name, words)
         for call in calls_in(function) if call.name not in here for at, arg in enumerate(call.args)

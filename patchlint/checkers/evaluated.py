@@ -56,6 +56,13 @@ def nodes_in(function: Function) -> tuple[Expr, ...]:
     return _contents(function).nodes
 
 
+def assigned(function: Function) -> Iterator[tuple[str, Expr]]:
+    """Variables and what they are given, anywhere in the function; an initialiser counts."""
+    for node in nodes_in(function):
+        if isinstance(node, Assign) and isinstance(node.target, Name):
+            yield node.target.id, node.value
+
+
 @lru_cache(maxsize=4)
 def statements(function: Function) -> tuple[Stmt, ...]:
     """All statements of all variants, outer ones first; those of statement expressions are left out."""

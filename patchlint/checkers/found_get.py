@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from patchlint.cfg import walk
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evaluated import all_expressions, calls_in
+from patchlint.checkers.evaluated import assigned, calls_in
 from patchlint.checkers.function_fault import FunctionFault, step
 from patchlint.checkers.protection import lock_promised, protects
 from patchlint.dataflow import PathReport
 from patchlint.effects import Summary
-from patchlint.ir import Assign, Call, Expr, Member, Name, Unary
+from patchlint.ir import Call, Expr, Member, Name, Unary
 
 CHECKER: Final = "rcu"
 
@@ -63,10 +62,8 @@ def _counted(call: Call) -> tuple[str, str] | None:
 def _sources(ctx: FunctionContext) -> dict[str, Expr]:
     """What each variable that is assigned once is given."""
     found: dict[str, list[Expr]] = {}
-    for expr in all_expressions(ctx.function):
-        for node in walk(expr):
-            if isinstance(node, Assign) and isinstance(node.target, Name):
-                found.setdefault(node.target.id, []).append(node.value)
+    for name, value in assigned(ctx.function):
+        found.setdefault(name, []).append(value)
     return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 

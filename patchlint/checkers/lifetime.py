@@ -63,13 +63,18 @@ def _family(ctx: FunctionContext, report: PathReport, event: Event) -> Family | 
     ended = _ended(report, event)
     if ended is not None:
         return ctx.callees.family(ended.family)
-    for call in calls_in(ctx.function):
-        summary = ctx.callees.summary(call.name) if call.pos == event.since and call.name else None
+    for name in _ending(ctx, event):
+        summary = ctx.callees.summary(name)
         for effect in summary.effects if summary is not None else ():
             family = ctx.callees.family(effect.resource) if effect.frees else None
             if family is not None and family.kind == "mem":
                 return family
     return None
+
+
+def _ending(ctx: FunctionContext, event: Event) -> list[str]:
+    """The functions called where what the event speaks of was ended."""
+    return [call.name for call in calls_in(ctx.function) if call.pos == event.since and call.name]
 
 
 def _ended(report: PathReport, event: Event) -> Released | None:
@@ -125,7 +130,7 @@ def _may_be_kept(report: PathReport, event: Event) -> bool:
 def _put_off(ctx: FunctionContext, event: Event) -> bool:
     """It is freed after a grace period, which does not end as long as the function keeps what it is in atomic."""
     deferred = ctx.ruleset.models.table("rcu").get("deferred_free", ())
-    if not any(call.pos == event.since and call.name in deferred for call in calls_in(ctx.function)):
+    if not any(name in deferred for name in _ending(ctx, event)):
         return False
     families = (ctx.callees.family(hold.family) for hold in event.holds)
     return any(family is not None and family.context in _GRACE for family in families)
@@ -133,8 +138,7 @@ def _put_off(ctx: FunctionContext, event: Event) -> bool:
 
 def _by_body(ctx: FunctionContext, event: Event) -> bool:
     """Whether the end is that of a part, perhaps: what a callee frees was told from its body."""
-    names = [call.name for call in calls_in(ctx.function) if call.pos == event.since]
-    summaries = (ctx.callees.summary(name) for name in names if name)
+    summaries = map(ctx.callees.summary, _ending(ctx, event))
     return any(summary is not None and summary.origin == "body" for summary in summaries)
 
 

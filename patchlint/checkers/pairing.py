@@ -82,11 +82,11 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     outcomes = Outcomes(report)
-    paths = outcomes.paths
     managed = managed_families(ctx)
     for exit_ in report.exits:
         if exit_.vague and not exit_.holds:
             continue
+        path = outcomes.paths[id(exit_)]
         for hold in exit_.holds:
             site = report.sites.get((hold.site, hold.family))
             family = ctx.callees.family(hold.family)
@@ -94,23 +94,23 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 continue
             passed, closed = outcomes.of(hold.site)
             ended = [e for e in closed if not _again(e, hold, family)]
-            if helper_may_undo(ctx, report, hold, site, family, paths[id(exit_)]):
+            if helper_may_undo(ctx, report, hold, site, family, path):
                 continue
-            if callee_may_end(ctx, hold, paths[id(exit_)]):
+            if callee_may_end(ctx, hold, path):
                 continue
             if family.sort not in COUNTED and tail_call(exit_, hold, site):
                 continue
-            if undone_in_loop(report, hold, site, paths[id(exit_)]):
+            if undone_in_loop(report, hold, site, path):
                 continue
-            confidence = _judge(ctx, report, exit_, hold, site, family, passed, ended)
-            if confidence is not None and contradicts_itself(ctx, report, paths[id(exit_)]):
+            confidence = _judge(ctx, report, exit_, hold, site, family, path, passed, ended)
+            if confidence is not None and contradicts_itself(ctx, report, path):
                 confidence = "low"
             if confidence is not None and ctx.mode == "tree":
-                evidence, path = _evidence(ctx, report, exit_, hold, ended), paths[id(exit_)]
+                evidence = _evidence(ctx, report, exit_, hold, ended)
                 confidence = graded(Standing(ctx, report, exit_, hold, site, family, path, evidence), confidence)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
-                yield _leak_fault(ctx, leak, paths[id(exit_)], confidence, ended)
+                yield _leak_fault(ctx, leak, path, confidence, ended)
 
 
 def _again(exit_: Exit, hold: Hold, family: Family) -> bool:
@@ -125,25 +125,25 @@ def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold,
 
 
 def _judge(
-    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family,
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family, path: list[Mark],
     passed: list[Exit], ended: list[Exit],
 ) -> Confidence | None:  # fmt: skip
     """How sure it is that leaving with ``hold`` is wrong; None when it may well be right."""
     if "weak" in site.flags and not (is_error(ctx, exit_) and released(report, hold)):
         return None
-    if memory_freed(ctx, report, hold, site, family, marks(exit_.trail)):
+    if memory_freed(ctx, report, hold, site, family, path):
         return "medium"
     if family.kind in _SECTIONS:
         return _judge_section(ctx, report, exit_, site, family, passed, ended)
     if site.by == "given" and walks_around(report, exit_, hold):
         return None
     if site.by == "given":
-        return judge_handed(ctx, site, exit_, marks(exit_.trail), [(e, marks(e.trail)) for e in ended])
+        return judge_handed(ctx, site, exit_, path, [(e, marks(e.trail)) for e in ended])
     if site.by == "loop":
         return "high" if exit_.mask != POS else "medium"
     if hold.owned:
-        return _judge_owned(ctx, report, exit_, hold, site, family, ended)
-    return _judge_state(ctx, report, exit_, hold, site, family, passed, ended)
+        return _judge_owned(ctx, report, exit_, hold, site, family, path, ended)
+    return _judge_state(ctx, report, exit_, hold, site, family, path, passed, ended)
 
 
 def _by_contract(ctx: FunctionContext, family: Family, site: Site, report: PathReport) -> bool:
@@ -183,27 +183,28 @@ def _judge_section(
 
 
 def _judge_owned(
-    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family, ended: list[Exit]
-) -> Confidence | None:
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family, path: list[Mark],
+    ended: list[Exit],
+) -> Confidence | None:  # fmt: skip
     contrast = released(report, hold)
     error = is_error(ctx, exit_)
     if still_registered(ctx, report, exit_, hold):
         return None
     if hold.stored:
-        if error and left_in_managed_memory(ctx, report, hold, site, marks(exit_.trail)):
+        if error and left_in_managed_memory(ctx, report, hold, site, path):
             return "medium"
-        if earlier_turn(report, hold, marks(exit_.trail)):
+        if earlier_turn(report, hold, path):
             return None
-        if error and given_back_at_end(ctx, report, hold, site, family, marks(exit_.trail)):
+        if error and given_back_at_end(ctx, report, hold, site, family, path):
             return "medium"
-        owed = contrast or ctx.mode == "changed" or drops_another(report, hold, marks(exit_.trail))
+        owed = contrast or ctx.mode == "changed" or drops_another(report, hold, path)
         return "medium" if error and owed and ctx.mode != "tree" else None
     kept = not error and not any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
     if family.kind == "pair" and (not contrast or kept):
         return None
-    if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, marks(exit_.trail))):
+    if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, path)):
         return None
-    if not error and kept_in_loop(report, hold, marks(exit_.trail)):
+    if not error and kept_in_loop(report, hold, path):
         return None
     if exit_.mask == 0 and contrast and walks_around(report, exit_, hold):
         return None  # ``if (register()) release(p);`` in a function without a result: kept, or else ...
@@ -218,23 +219,23 @@ def _judge_owned(
 
 
 def _judge_state(
-    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family,
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family, path: list[Mark],
     passed: list[Exit], ended: list[Exit],
 ) -> Confidence | None:  # fmt: skip
     """A clock, a usage count, a registration: kept on success by design, undone on failure."""
     error = is_error(ctx, exit_) or fails_alike(exit_, ended)
     if error and all(is_error(ctx, e) for e in report.exits):
         return "low"  # what it returns says nothing of whether it failed
-    if error and of_each_turn(report, hold, marks(exit_.trail)):
+    if error and of_each_turn(report, hold, path):
         return None
-    if not released(report, hold) and made_when_missing(ctx, site, marks(exit_.trail)):
+    if not released(report, hold) and made_when_missing(ctx, site, path):
         return None
     if ended and error and SHOWN not in site.flags:
         return "medium" if site.where or walks_around(report, exit_, hold) else "high"
     if error and released(report, hold) and not walks_around(report, exit_, hold):
         return "medium"
     kept = any(not is_error(ctx, e) for e in passed)
-    if error and kept and given_back_at_end(ctx, report, hold, site, family, marks(exit_.trail)):
+    if error and kept and given_back_at_end(ctx, report, hold, site, family, path):
         return "medium"
     if SHOWN in site.flags:
         return None
@@ -242,10 +243,10 @@ def _judge_state(
         if walks_around(report, exit_, hold):
             return None
         return "medium" if family.sort in COUNTED else "low"
-    if error and kept and not earlier_turn(report, hold, marks(exit_.trail)):
+    if error and kept and not earlier_turn(report, hold, path):
         static = report.keys[report.roots[hold.obj]][0] == "&g" and family.sort == "reg"
         undoes = bool(report.releases) or (hold.cond >= 0 and lone(ctx, exit_))
-        surely = static or (family.sort in COUNTED and undoes) or undoes_earlier(marks(exit_.trail), site.pos)
+        surely = static or (family.sort in COUNTED and undoes) or undoes_earlier(path, site.pos)
         return "medium" if surely and not site.where else "low"
     return None
 

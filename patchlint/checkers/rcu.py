@@ -9,11 +9,11 @@ from typing import Final
 from patchlint.cfg import walk
 from patchlint.checkers import rcu_free, rcu_get, rcu_load, rcu_plain
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evaluated import calls_in, nodes_in
+from patchlint.checkers.evaluated import assigned, calls_in
 from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
 from patchlint.checkers.protection import protects
 from patchlint.dataflow import Event, Mark, PathReport
-from patchlint.ir import Assign, Name
+from patchlint.ir import Name
 from patchlint.model import Confidence
 
 CHECKER: Final = "rcu"
@@ -107,9 +107,9 @@ def _may_be_held(ctx: FunctionContext, subject: str) -> bool:
     if root is None:
         return True
     owners = {root[0]}
-    for node in nodes_in(ctx.function):
-        if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id == root[0]:
-            owners |= {inner.id for inner in walk(node.value) if isinstance(inner, Name)}
+    for name, value in assigned(ctx.function):
+        if name == root[0]:
+            owners |= {inner.id for inner in walk(value) if isinstance(inner, Name)}
     return any(
         _TAKES.search(call.name) and any(isinstance(node, Name) and node.id in owners for node in walk(call))
         for call in calls_in(ctx.function)

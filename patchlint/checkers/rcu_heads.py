@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from patchlint.cfg import walk
-from patchlint.checkers.evaluated import all_expressions, calls_in, struct_pointers
+from patchlint.checkers.evaluated import assigned, calls_in, struct_pointers
 from patchlint.checkers.tree_fault import TreeFault
 from patchlint.checkers.tree_view import Piece, TreeView
-from patchlint.ir import Assign, Call, Function, Name
+from patchlint.ir import Call, Function, Name
 from patchlint.model import Step
 from patchlint.syntax import Head
 
@@ -59,12 +58,10 @@ def _given(function: Function) -> frozenset[str]:
     """Parameters, and variables that a call or macro makes of nothing but one (container_of): whose end this is."""
     params = {param.name for param in function.params if param.pointer}
     made = {
-        node.target.id
-        for expr in all_expressions(function)
-        for node in walk(expr)
-        if isinstance(node, Assign) and isinstance(node.target, Name) and isinstance(node.value, Call)
-        and node.value.args and isinstance(node.value.args[0], Name) and node.value.args[0].id in params
-    }  # fmt: skip
+        name
+        for name, value in assigned(function)
+        if isinstance(value, Call) and value.args and isinstance(value.args[0], Name) and value.args[0].id in params
+    }
     return frozenset(params | made)
 
 

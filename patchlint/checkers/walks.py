@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from patchlint.cfg import Cfg, EnterGuard, LeaveGuard, Op, Turn, build, render, walk
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evaluated import all_expressions, statements
+from patchlint.checkers.evaluated import assigned, statements
 from patchlint.checkers.function_fault import FunctionFault, step
 from patchlint.checkers.protection import lock_promised, protects
 from patchlint.dataflow import PathReport
@@ -81,7 +81,7 @@ class _Walks:
             if isinstance(block.term, Turn) and block.term.macro.pos not in labelled
             and (cursor := self._cursor(block.term.macro)) in mine
         }  # fmt: skip
-        self.before = {at: _avoiding(cfg, at) for at in self.cursors}
+        self.before = {at: cfg.entered_without({at}) for at in self.cursors}
         """For the head of each walk the blocks that can be reached without it: from there a walk begins anew."""
         self.aliases = _aliases(ctx, frozenset(self.cursors.values()))
         self.found: dict[tuple[int, str], FunctionFault] = {}
@@ -224,26 +224,14 @@ def _forget(now: _State, cursor: str) -> _State:
     return frozenset(fact for fact in now if fact.cursor != cursor) if any(f.cursor == cursor for f in now) else now
 
 
-def _avoiding(cfg: Cfg, head: int) -> frozenset[int]:
-    """Blocks that some path from the entry reaches without passing ``head``."""
-    seen, work = {head}, [0]
-    while work:
-        at = work.pop()
-        if at not in seen:
-            seen.add(at)
-            work.extend(cfg.successors(at))
-    return frozenset(seen - {head})
-
-
 def _aliases(ctx: FunctionContext, cursors: frozenset[str]) -> dict[str, frozenset[str]]:
     """For each cursor the variables that are, somewhere, given something made of it."""
     found = {cursor: {cursor} for cursor in cursors}
     assigns = [
-        (node.target.id, {inner.id for inner in walk(node.value) if isinstance(inner, Name)})
-        for expr in all_expressions(ctx.function) if cursors
-        for node in walk(expr)
-        if isinstance(node, Assign) and isinstance(node.target, Name) and node.target.id not in cursors
-    ]  # fmt: skip
+        (name, {inner.id for inner in walk(value) if isinstance(inner, Name)})
+        for name, value in (assigned(ctx.function) if cursors else ())
+        if name not in cursors
+    ]
     for _ in range(2):
         for target, sources in assigns:
             for also in found.values():
