@@ -19,6 +19,9 @@ _MOST_FILES: Final = 40
 """Files of a folder that are read; one with more of them that use RCU is a library of many things."""
 _POINTER: Final = rb"(?m)^[ \t][\w \t]*?[ \t](__rcu[ \t]*)?\*[ \t]*%s(?:\[\w*\])?;"
 """A member that is a pointer, marked or not."""
+_MEMBER: Final = re.compile(rb"(?:->|\.)\s*([A-Za-z_]\w*)")
+_MOST_TOLD: Final = 64
+"""Files, each before and after, whose facts are kept: all functions of a file ask for the same."""
 _FORMAT: Final = 1
 
 _Folder = dict[str, dict[Place, int]]
@@ -32,23 +35,29 @@ class Neighbours:
         self._index = index
         self._folders: dict[str, _Folder] = {}
         self._declared: dict[tuple[str, str], bool] = {}
+        self._told: dict[tuple[str, bytes], FileFacts] = {}
 
     def facts(self, path: str, source: bytes) -> FileFacts:
         """The facts of a file, with those pointers of its folder that it reads and a header declares ``__rcu``."""
+        if (path, source) not in self._told:
+            if len(self._told) >= _MOST_TOLD:
+                self._told.clear()
+            self._told[path, source] = self._facts(path, source)
+        return self._told[path, source]
+
+    def _facts(self, path: str, source: bytes) -> FileFacts:
         own = file_facts(source)
         folder = self._folder(str(PurePosixPath(path).parent)) if self._index.store.state else {}
         counts = Counter[Place]()
         for file, places in folder.items():
             if file != path:
                 counts.update(places)
-        found = {place for place in counts if self._read_in(place[1], source) and self._is_declared(place[1], path)}
+        members = {name.decode() for name in _MEMBER.findall(source)} if counts else set[str]()
+        found = {place for place in counts if place[1] in members and self._is_declared(place[1], path)}
         if not found:
             return own
         known = Counter(dict(own.pointers))
         return own._replace(pointers=frozenset((known + Counter({place: counts[place] for place in found})).items()))
-
-    def _read_in(self, field: str, source: bytes) -> bool:
-        return re.search(rb"(?:->|\.)\s*%s\b" % re.escape(field.encode()), source) is not None
 
     def _is_declared(self, field: str, path: str) -> bool:
         """Whether what the file includes declares the member ``__rcu``, and no other pointer of that name."""
