@@ -74,6 +74,8 @@ class Summary(NamedTuple):
     origin: Literal["model", "body", "pattern"] = "model"
     where: str = ""
     """file:line of the definition it was read from, for traces."""
+    arranges: tuple[int, ...] = ()
+    """Which argument is a function that is called later, and which is given to it (``devm_add_action``); mostly ()."""
     looks: bool = False
     """It surely writes nothing that outlives it: neither its arguments nor what they lead to are kept."""
     may_end: tuple[str, ...] = ()

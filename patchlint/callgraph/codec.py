@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 13
+VERSION = 14
 """Raised when what is inferred changes its meaning."""
 
 
@@ -26,7 +26,7 @@ def decode_summary(text: str) -> Summary | None:
         return None
     name, effects, args, *rest, may_end = record
     found = Summary(name, tuple(_effect(*effect) for effect in effects), tuple(args), *rest)
-    return found._replace(may_end=tuple(may_end))
+    return found._replace(arranges=tuple(found.arranges), may_end=tuple(may_end))
 
 
 def _effect(action: Any, resource: str, place: list[Any], *rest: Any) -> Effect:

@@ -11,7 +11,7 @@ from patchlint.dataflow.keeping import Keeping
 from patchlint.dataflow.log import Log
 from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.macros import MacroActs
-from patchlint.dataflow.places import already_stored, below, is_out, subject_of
+from patchlint.dataflow.places import already_stored, below, function_named, is_out, subject_of
 from patchlint.dataflow.report import Event, Policy, Site
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.undoing import just_frees
@@ -209,6 +209,8 @@ class Calls(MacroActs, Keeping):
             self._absorb(st, args)
         else:
             self._share_local(st, [v for i, v in enumerate(args) if self._keeps(summary, i)], expr.pos)
+        if summary.arranges:
+            self._arrange(st, expr, args, summary, result)
         for index, value in enumerate(args):
             what = summary.args[index] if index < len(summary.args) else summary.rest
             if what == "take" and summary.origin == "body":
@@ -219,6 +221,19 @@ class Calls(MacroActs, Keeping):
                 self.stored(st, value, expr.pos, local=False, text=expr.name)
             elif what == "unknown" and (self.policy.unknown_takes or self.policy.fresh):
                 self._may_take(st, value, result)
+
+    def _arrange(self, st: State, expr: Call, args: list[Value], summary: Summary, result: Value) -> None:
+        """A function is to be called later: what it will give back is its affair from now on."""
+        handler, data = summary.arranges
+        if max(handler, data) >= len(args):
+            return
+        later = self.callees.summary(function_named(expr.args[handler]))
+        mask = next((effect.when for effect in summary.effects if effect.action == "take"), ANY)
+        for effect in later.effects if later is not None else ():
+            if effect.action in ("release", "take") and effect.place.index == 0 and not effect.place.deref:
+                obj = self._object(st, expr, [args[data]], effect.place, result, {})
+                if obj is not None:
+                    self.holds.take(st, obj, result=result, mask=mask)
 
     def _empty(self, st: State, args: list[Value], place: Place) -> bool:
         """Whether an out-parameter is NULL before the call: what it holds afterwards comes from there."""

@@ -6,7 +6,7 @@ from patchlint.cfg import render
 from patchlint.dataflow.state import State
 from patchlint.dataflow.values import Value, Values
 from patchlint.effects import Place
-from patchlint.ir import Call, Expr, Name, Unary
+from patchlint.ir import Call, Cast, Expr, Name, Unary
 
 
 def below(values: Values, address: Value, place: Place) -> Value:
@@ -36,3 +36,10 @@ def is_out(arg: Expr) -> bool:
 def already_stored(values: Values, st: State, obj: Value) -> bool:
     """``x->p = p; hold(p)``: the pointer was stored before it was held."""
     return any(value == obj and values.nodes[values.root[at]][0] != "&l" for at, value in st.mem.items())
+
+
+def function_named(expr: Expr) -> str:
+    """The function that an argument names, also by its address or cast to another type; "" for anything else."""
+    while isinstance(expr, Cast) or (isinstance(expr, Unary) and expr.op == "&"):
+        expr = expr.operand
+    return expr.id if isinstance(expr, Name) else ""

@@ -44,7 +44,7 @@ def write_book(rows: Iterable[Row]) -> Book:
 
 RECORD: Mapping[str, Any] = {
     "effects": [], "take": [], "unknown": [], "rest": "borrow", "result": ANY, "returns": -1, "never": False,
-    "sleeps": "unknown", "where": "",
+    "sleeps": "unknown", "where": "", "arranges": [],
 }  # fmt: skip
 """Keys of a call's record, and what those say that are left out of a book."""
 EFFECT: Mapping[str, Any] = {
@@ -119,7 +119,7 @@ def _record(book: Book, name: str, row: Row) -> Record:
     section = book["shape" if "*" in name else "call"]
     record: Record | None = section.get(name)
     if record is None or (row.file.extra and not record["extra"]):
-        record = {**RECORD, "effects": [], "take": [], "unknown": [], "extra": row.file.extra}
+        record = {**RECORD, "effects": [], "take": [], "unknown": [], "arranges": [], "extra": row.file.extra}
         section[name] = record
     return record
 
@@ -215,6 +215,7 @@ def _add_call(book: Book, row: Row, owner: dict[tuple[str, str], bool]) -> None:
         if "tag" in v:
             record["effects"].append(_effect("tag", str(v["tag"]), str(v.get("on", "result")), v))
         record["unknown"] += [words.argument(word) for word in as_names(v.get("unknown", []))]
+        record["arranges"] += [words.argument(word) for word in as_names(v.get("arranges", []))]
         record["never"] = record["never"] or bool(v.get("never_returns", False))
         _merge_common(record, row, v)
 

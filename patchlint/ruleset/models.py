@@ -204,7 +204,7 @@ def _summary(name: str, record: Record, *, shape: bool) -> Summary:
     args = tuple(special.get(index, rest) for index in range(max(special, default=-1) + 1))
     return Summary(
         name, tuple(map(_effect, full["effects"])), args, rest, full["result"], full["returns"], full["never"],
-        full["sleeps"], "pattern" if shape else "model", full["where"],
+        full["sleeps"], "pattern" if shape else "model", full["where"], tuple(full["arranges"]),
     )  # fmt: skip
 
 

@@ -119,7 +119,7 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
         "name": Key(names, True), "consumes": Key(places), "takes": Key(places), "sets": Key(places),
         "unknown": Key(arguments), "resource": Key(text), "when": Key(WHEN), "result": Key(classes),
         "returns": Key(argument), "never_returns": Key(flag), "tag": Key(text), "on": Key(place),
-        "flags": Key(names), **_CALL,
+        "flags": Key(names), "arranges": Key(arguments), **_CALL,
     },
     "macro": {
         "name": Key(names, True), "acts": Key(one_of(*ACTS), True), "arg": Key(argument), "value": Key(argument),
