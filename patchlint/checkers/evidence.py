@@ -25,6 +25,8 @@ _HEAD: Final = 300
 _ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
 """Has a function of the driver called when the device goes away."""
 _LONG_NAME: Final = re.compile(r"(?:\w+(?:->|\.))+(\w+)")
+_FAILED: Final = re.compile(r"IS_ERR(?:_OR_NULL)?\(|(?:\w+[_.>])?(?:err|error|ret|rc|rv|retval|status)(?: < 0)?$")
+"""Tests that, when true, say that a call failed."""
 PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 
 
@@ -370,3 +372,9 @@ def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) 
     sibling = re.compile(rf"{re.escape(base[1])}(?:\.|->)\w+$")
     asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and sibling.match(m.text)]
     return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
+
+
+def fails_silently(exit_: Exit, hold: Hold) -> bool:
+    """A call failed since, in a function without a result, which has no other way to tell failure."""
+    since = marks_since(marks(exit_.trail), hold.site)
+    return exit_.mask == 0 and any(m.kind == "if" and m.truth and _FAILED.match(m.text) for m in since)

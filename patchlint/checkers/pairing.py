@@ -20,6 +20,7 @@ from patchlint.checkers.evidence import (
     discarded,
     drops_another,
     earlier_turn,
+    fails_silently,
     given_back_at_end,
     handed_back,
     helper_may_undo,
@@ -119,7 +120,8 @@ def _again(exit_: Exit, hold: Hold, family: Family) -> bool:
 
 
 def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit]) -> Evidence:
-    same = any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
+    fails = fails_silently(exit_, hold)
+    same = any(alike(e, exit_) and not is_error(ctx, e) and fails_silently(e, hold) <= fails for e in ended)
     contrast = released(report, hold) or any(r.obj == hold.obj and r.family == hold.family for r in report.releases)
     return Evidence(is_error(ctx, exit_), contrast, same)
 
@@ -172,14 +174,20 @@ def _judge_section(
         if ctx.mode == "tree" or (ctx.mode == "new" and _TAKES_FOR_CALLER.search(ctx.function.name)):
             return None
         return "medium" if family.kind == "rcu" or ctx.mode == "changed" else "low"
-    same = [e for e in ended if alike(e, exit_)]
-    if same:
+    if any(alike(e, exit_) and not _holds_more(ctx, e, exit_) for e in ended):
         return "high"
     if is_error(ctx, exit_) and not all(is_error(ctx, e) for e in ended):
         return "high"
     if ctx.mode == "changed":
         return "medium"
     return "medium" if exit_.mask not in (POS, ZERO) and not all(is_error(ctx, e) for e in ended) else None
+
+
+def _holds_more(ctx: FunctionContext, other: Exit, exit_: Exit) -> bool:
+    """``other`` leaves with a section or lock held that ``exit_`` does not: by its result something is held anyway."""
+    here = {hold.family for hold in exit_.holds}
+    more = (ctx.callees.family(hold.family) for hold in other.holds if hold.family not in here)
+    return any(family is not None and family.kind in _SECTIONS for family in more)
 
 
 def _judge_owned(

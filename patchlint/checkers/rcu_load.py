@@ -20,7 +20,7 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Loads outside of every section, in functions that themselves show that no caller can have opened one."""
     if report.asserted or any(word in _CONTRACTS for word, _ in ctx.function.annotations):
         return
-    if any(protects(ctx, name) for name in ctx.held_by_callers):
+    if any(protects(ctx, name) for name in ctx.held_by_callers) or _steps_out(ctx, report):
         return
     loads = [event for event in report.events if event.kind == "load" and "check" not in event.name]
     bare = [event for event in loads if not any(protects(ctx, hold.family) for hold in event.holds)]
@@ -28,6 +28,12 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
         shown = _shown(ctx, report, event)
         if shown is not None:
             yield _fault(ctx, event, shown)
+
+
+def _steps_out(ctx: FunctionContext, report: PathReport) -> bool:
+    """Its caller's section is left for a while, perhaps to sleep, and entered again for the way back."""
+    left = {event.family for event in report.events if event.kind == "underflow" and protects(ctx, event.family)}
+    return any(hold.family in left for exit_ in report.exits for hold in exit_.holds)
 
 
 def _shown(ctx: FunctionContext, report: PathReport, load: Event) -> Step | None:
