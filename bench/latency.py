@@ -4,7 +4,8 @@
 
 Every time is of a fresh process, from start to exit: wall time, and the processor time that it used (which a busy
 machine does not stretch).  Prints median and 95th percentile of each command and the slowest patches.  The first patch
-is run once before, so that a cold index or disk cache is told apart.
+is run once before, so that a cold index or disk cache is told apart.  The start alone (``patchlint --version``) is set
+against that of a bare interpreter.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PARTS = ("clean", "planted", "real", "series")
+STARTS = 9
 
 
 def main() -> None:
@@ -40,6 +42,8 @@ def main() -> None:
             print(f"{name:12} {kind:9} {values}")
     slowest = sorted(zip(times["patchlint"], patches, strict=True))[:-6:-1]
     print("slowest:", ", ".join(f"{patch.name} {taken.wall:.2f}" for taken, patch in slowest))
+    start, bare = quickest([options.patchlint, "--version"]), quickest([sys.executable, "-c", "pass"])
+    print(f"start: {start:.3f} s, a bare interpreter {bare:.3f} s: {start / bare:.1f} times")
 
 
 def arguments() -> argparse.Namespace:
@@ -80,6 +84,11 @@ def run(command: list[str]) -> Taken:
     if "checkpatch.pl" not in command[1] and done.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()[-300:]}")
     return Taken(taken, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def quickest(command: list[str]) -> float:
+    """Wall time of the quickest of some runs: what the command itself takes on a busy machine."""
+    return min(run(command).wall for _ in range(STARTS))
 
 
 def figures(times: list[float]) -> tuple[float, float, float]:
