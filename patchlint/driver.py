@@ -13,7 +13,7 @@ from pathlib import Path
 
 from patchlint import __version__
 from patchlint.callgraph import TreeIndex
-from patchlint.host.collector import collect_rarely
+from patchlint.host.collector import collect_all, collect_rarely
 from patchlint.host.index_store import Progress, cache_folder, open_index
 from patchlint.host.inputs import read_inputs
 from patchlint.host.rulefiles import load_ruleset
@@ -42,7 +42,7 @@ from patchlint.series import assemble, choose
 
 _FEW_FILES = 8
 """Fewer files than this are not worth starting processes for."""
-_KEPT_FILES = 400
+_KEPT_FILES = 200
 """After so many files what was worked out of the tree is dropped, to bound the memory."""
 
 
@@ -102,6 +102,9 @@ class Desk:
         """What is known of the tree as it stands, shared by many files and forgotten now and then."""
         if self._surroundings is None or self._asked % _KEPT_FILES == 0:
             read = self.tree.read if self.tree is not None else None
+            if self._surroundings is not None:
+                self._surroundings = None
+                collect_all()
             self._surroundings = TreeKnowledge(self.index(self.tree), self.ruleset, frozenset(), read)
         self._asked += 1
         return self._surroundings
