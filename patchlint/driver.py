@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from patchlint import __version__
 from patchlint.callgraph import TreeIndex
@@ -39,6 +40,9 @@ from patchlint.review import (
 from patchlint.review.preferences import Preferences, prefer
 from patchlint.ruleset import Ruleset
 from patchlint.series import assemble, choose
+
+if TYPE_CHECKING:
+    from multiprocessing.synchronize import Event
 
 _FEW_FILES = 8
 """Fewer files than this are not worth starting processes for."""
@@ -251,31 +255,35 @@ def _each_file(desk: Desk, files: Sequence[SourceFile]) -> Iterator[FileReview]:
     from multiprocessing import get_context
 
     # spawn: a forked child would share the parent's git process and database.
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker, initargs=(desk.options,))
+    context = get_context("spawn")
+    stop = context.Event()
+    pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker, initargs=(desk.options, stop))
     try:
         yield from pool.map(_work, files, chunksize=4)
     finally:
+        stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-_worker: list[Desk] = []
-"""The desk of a worker process, opened by its initializer."""
+_worker: list[tuple[Desk, Event]] = []
+"""The desk of a worker process, opened by its initializer, and what says that nobody waits for it any more."""
 
 
-def _start_worker(options: Options) -> None:
+def _start_worker(options: Options, stop: Event) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_rarely()
-    _worker.append(open_desk(options))
+    _worker.append((open_desk(options), stop))
 
 
 def _work(file: SourceFile) -> FileReview:
-    return _review_one(_worker[0], file)
+    desk, stop = _worker[0]
+    return FileReview() if stop.is_set() else _review_one(desk, file)
 
 
 def _review_one(desk: Desk, file: SourceFile) -> FileReview:
     data = read_source(file)
     if isinstance(data, NotAnalysed):
-        return FileReview((), (data,), 0, 0, {})
+        return FileReview(not_analysed=(data,))
     view = Views(desk.tree, desk.ruleset.models).view(file.name, data)
     return review_file(view, desk.ruleset, desk.surroundings())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from patchlint.model import Finding, NotAnalysed, Review
 from patchlint.review.examine import Examiner
@@ -21,11 +21,11 @@ from patchlint.ruleset import Ruleset
 class FileReview:
     """What was found in one file; sums of these make a :class:`Review`."""
 
-    findings: tuple[Finding, ...]
-    not_analysed: tuple[NotAnalysed, ...]
-    functions: int
-    states: int
-    excerpts: dict[tuple[str, int], dict[int, str]]
+    findings: tuple[Finding, ...] = ()
+    not_analysed: tuple[NotAnalysed, ...] = ()
+    functions: int = 0
+    states: int = 0
+    excerpts: dict[tuple[str, int], dict[int, str]] = field(default_factory=dict)
 
 
 def review_file(view: View, ruleset: Ruleset, knowledge: TreeKnowledge) -> FileReview:
