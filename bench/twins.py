@@ -34,6 +34,8 @@ _WORK = re.compile(
     r"probe|init|open|connect|setup|remove|ioctl|create|recv|xmit|start|bind|register|enable|alloc|attach|resume|load|get"
 )
 _FEWEST_LINES = 12
+_AROUND = 30
+"""Lines around a change that are compared as well: an equal line may be told to be one or another."""
 _SHOWN = ("introduced", "exposed", "transient")
 _CALL = re.compile(r"\t(\w+)\((\w+)(?:[-.]\S*)?\);\n")
 _LOCAL = re.compile(
@@ -162,7 +164,7 @@ def _unwinds(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    return text.splitlines(keepends=True) if "\r" not in text else [line + "\n" for line in text.split("\n")]
+    return re.findall(r"[^\n]*\n|[^\n]+$", text)  # not splitlines(), which also ends a line at a form feed
 
 
 # ---------------------------------------------------------------------- edits
@@ -226,7 +228,7 @@ def _review(desk: Desk, made: Made) -> Iterator[Finding]:
     for series in assemble(read_mail(_mail(made, before), "twin")):
         knowledge = TreeKnowledge(desk.index(desk.tree), desk.ruleset, frozenset((made.path,)), reader.read)
         review = choose_findings(review_series(series, reader, desk.ruleset, knowledge), desk.selection)
-        assert all(patch.applied == "exact" for patch in review.patches), made
+        assert all(patch.applied == "exact" for patch in review.patches), made.path
         yield from (finding for finding in review.findings if finding.verdict in _SHOWN)
 
 
@@ -251,7 +253,7 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
     same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     tail = next((i for i, (a, b) in enumerate(zip(reversed(old[same:]), reversed(new[same:]), strict=False)) if a != b),
                 min(len(old), len(new)) - same)  # fmt: skip
-    first, last = max(0, same - 3), max(0, tail - 3)
+    first, last = max(0, same - _AROUND), max(0, tail - _AROUND)
     mine, theirs = old[first : len(old) - last], new[first : len(new) - last]
     for group in SequenceMatcher(None, mine, theirs, autojunk=False).get_grouped_opcodes(3):
         a, b = group[0][1] + first, group[0][3] + first

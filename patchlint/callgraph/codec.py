@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 14
+VERSION = 15
 """Raised when what is inferred changes its meaning."""
 
 

@@ -76,15 +76,18 @@ class Contexts:
         scan = self._callees.index.scan(site.file)
         definitions = scan.defined(site.function) if scan is not None else ()
         held: list[frozenset[str]] = []
+        dropped: set[str] = set()
         for definition in definitions:
             function = self._callees.bodies.function(self._callees.bodies.callee(definition))
             if function is None or definition.kind != "function":
                 return frozenset()
-            held.append(held_at_calls(function, site.name, _LockCallees(self._callees, site.file)))
+            callees = _LockCallees(self._callees, site.file)
+            held.append(held_at_calls(function, site.name, callees))
+            dropped |= let_go(function, callees)
         if not held:
             return frozenset()
         own = self.held(site.function, site.file, depth + 1) if depth < MAX_DEPTH else frozenset()
-        return frozenset.intersection(*held) | own
+        return frozenset.intersection(*held) | (own - dropped)
 
     def _address_taken(self, function: str, file: str) -> bool:
         """Whether the function may be called through a pointer: its name stands somewhere without a call."""
@@ -122,6 +125,20 @@ def held_at_calls(function: Function, name: str, callees: Callees) -> frozenset[
         for at, depths in entries.items():
             found.extend(_at_calls(steps[at], dict(depths), name))
     return frozenset.intersection(*found) if found else frozenset()
+
+
+def let_go(function: Function, callees: Callees) -> frozenset[str]:
+    """Families that the function gives back somewhere without having taken them: its caller's."""
+    found: set[str] = set()
+    for variant in function.variants:
+        cfg = build(variant, transparent)
+        steps = [tuple(_steps(block, callees)) for block in cfg.blocks]
+        for at, entry in _entries(cfg, steps).items():
+            depths = dict(entry)
+            for step in steps[at]:
+                found.update(family for family, by in step.changes if by < 0 and not depths.get(family, 0))
+                _change(depths, step)
+    return frozenset(found)
 
 
 def _entries(cfg: Cfg, steps: Sequence[Sequence[_Step]]) -> Mapping[int, _Depths]:

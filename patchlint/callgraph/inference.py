@@ -312,11 +312,19 @@ class _Paths:
             if hold.family == SEED:
                 continue
             place = self._place(leaving, hold)
-            if place is not None:
+            if place is not None and not (place.root == "result" and self._known_elsewhere(leaving, hold)):
                 if hold.cond >= 0 and hold.cond == leaving.value:
                     yield (hold.family, place), hold.mask
                 elif hold.cond in (-1, hold.obj) or not dict(leaving.facts).get(hold.cond, ANY) & ~hold.mask:
                     yield (hold.family, place), ANY | _VOID
+
+    def _known_elsewhere(self, leaving: Exit, hold: Hold) -> bool:
+        """What is returned was put where others find it, or is registered: it belongs to that as well."""
+        roots = self.report.roots
+        return hold.stored or any(
+            roots[other.obj] == roots[hold.obj] and "registers" in self.report.sites[other.site, other.family].flags
+            for other in leaving.holds if other.family != SEED
+        )  # fmt: skip
 
     def _place(self, leaving: Exit, hold: Hold) -> Place | None:
         if hold.family in self.callees.owned:

@@ -8,15 +8,13 @@ from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.function_fault import marks
-from patchlint.checkers.teardown import TornDown, last_word
+from patchlint.checkers.teardown import TornDown, arguments, last_word
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
 from patchlint.dataflow import Exit, Hold, Key, Mark, PathReport, Released, Site
 from patchlint.effects import Family
 
 COUNTED: Final = ("clk", "pm")
 """Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
-_TOLD: Final = 40
-"""Characters by which a question is told from others: longer ones are cut short."""
 _MAKES: Final = re.compile(r"(?:^|_)(?:register|create|add)(?:_|$)")
 _NEAR: Final = 100
 """Bytes of source between a condition and the call that it guards."""
@@ -27,6 +25,7 @@ _ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
 _LONG_NAME: Final = re.compile(r"(?:\w+(?:->|\.))+(\w+)")
 _FAILED: Final = re.compile(r"IS_ERR(?:_OR_NULL)?\(|(?:\w+[_.>])?(?:err|error|ret|rc|rv|retval|status)(?: < 0)?$")
 """Tests that, when true, say that a call failed."""
+_PLACE: Final = re.compile(r"[A-Za-z_]\w*(?:(?:->|\.)\w+)*")
 PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 
 
@@ -191,12 +190,7 @@ def kept_in_loop(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
 
 def released(report: PathReport, hold: Hold) -> bool:
     """Some path of the function surely ends what was taken at the same place."""
-    return any(r.site == hold.site and r.exact and not _of_another(report, hold, r.family) for r in report.releases)
-
-
-def _of_another(report: PathReport, hold: Hold, family: str) -> bool:
-    """A release of ``family`` ends another thing that the same call took: a lock beside a reference."""
-    return family != hold.family and (hold.site, family) in report.sites
+    return any(r.site == hold.site and r.exact and r.held == hold.family for r in report.releases)
 
 
 def drops_another(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
@@ -318,11 +312,9 @@ def memory_freed(
 
 
 def handed_back(report: PathReport, site: Site, family: Family) -> bool:
-    """The function drops a lock that its caller holds and takes it again."""
-    return family.kind == "lock" and any(
-        e.kind == "underflow" and e.family == family.name and e.subject == site.subject and e.pos < site.pos
-        for e in report.events
-    )
+    """The function drops a lock, or leaves a section, that is its caller's, and takes or enters it again."""
+    before = (e for e in report.events if e.kind == "underflow" and e.family == family.name and e.pos < site.pos)
+    return any(family.kind == "rcu" or (family.kind == "lock" and e.subject == site.subject) for e in before)
 
 
 def lone(ctx: FunctionContext, exit_: Exit) -> bool:
@@ -336,25 +328,6 @@ def undoes_earlier(path: list[Mark], site: int) -> bool:
     since = marks_since(path, site)
     earlier = {m.pos for m in path[: len(path) - len(since)] if m.kind == "acquire"} - {site}
     return any(m.kind == "release" and m.site in earlier for m in since)
-
-
-def contradicts_itself(ctx: FunctionContext, report: PathReport, path: Sequence[Mark]) -> bool:
-    """The path asks the same predicate at two places and gets two answers: nothing says that it changed in between.
-
-    Of one thing under two names the last is enough (``p->dev`` kept in ``dev``); what macros tell of values is known,
-    and what a loop asks is asked because it changes.
-    """
-    answers: dict[str, Mark] = {}
-    for mark in path:
-        if mark.kind != "if" or not mark.text.endswith((")", "...")) or "(" not in mark.text:
-            continue
-        if ctx.callees.macro(mark.text[: mark.text.index("(")]) is not None:
-            continue
-        asked = _LONG_NAME.sub(r"\1", mark.text)[:_TOLD]
-        first = answers.setdefault(asked, mark)
-        if first.truth != mark.truth and not any(m.pos in turns for turns in report.loops for m in (first, mark)):
-            return True
-    return False
 
 
 def discarded(site: Site, path: Sequence[Mark]) -> bool:
@@ -378,3 +351,24 @@ def fails_silently(exit_: Exit, hold: Hold) -> bool:
     """A call failed since, in a function without a result, which has no other way to tell failure."""
     since = marks_since(marks(exit_.trail), hold.site)
     return exit_.mask == 0 and any(m.kind == "if" and m.truth and _FAILED.match(m.text) for m in since)
+
+
+def asks_what_was_given(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:
+    """The way around the release asks what the taking call was given: ``get(id)``, ``if (id >= 0) put(p)``."""
+    at = site.pos + len(site.call)
+    given = arguments(ctx.source, at + 1) if ctx.source[at : at + 1] == b"(" else None
+    names = {arg for arg in given or () if _PLACE.fullmatch(arg)}
+    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and _asked(m.text) in names]
+    return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
+
+
+def _asked(text: str) -> str:
+    """The thing that a condition compares."""
+    return text.lstrip("!").partition(" ")[0]
+
+
+def left_to_caller(ctx: FunctionContext, report: PathReport, hold: Hold) -> bool:
+    """It is a part of what a caller in the kernel handed in, who ends the whole when he hears of the failure."""
+    root = report.roots[hold.obj]
+    part = hold.obj != root and report.keys[root][0] == "p"
+    return part and ctx.mode != "changed" and not entered_from_outside(ctx)

@@ -99,7 +99,7 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
     if ctx.mode == "tree" and (_by_body(ctx, event) or not ended.matched):
         return "low"  # what is dropped is perhaps one reference of several
     if not ended.matched:
-        return _found_dropped(report, event, ended) or _field_dropped(ctx, report, event, ended)
+        return _found_dropped(ctx, report, event, ended) or _field_dropped(ctx, report, event, ended)
     site = report.sites.get((ended.site, ended.family))
     if site is None or site.by == "arg":
         return None
@@ -142,10 +142,12 @@ def _by_body(ctx: FunctionContext, event: Event) -> bool:
     return any(summary is not None and summary.origin == "body" for summary in summaries)
 
 
-def _found_dropped(report: PathReport, event: Event, ended: Released) -> Confidence | None:
+def _found_dropped(ctx: FunctionContext, report: PathReport, event: Event, ended: Released) -> Confidence | None:
     """What a call gave back was dropped, as this function does on other paths too: the reference was its own."""
     found = report.keys[ended.obj][0] == "s" and event.obj == ended.obj
-    others = any(r.obj == ended.obj and r.family == ended.family and r.pos != ended.pos for r in report.releases)
+    others = [r.pos for r in report.releases if (r.obj, r.family) == (ended.obj, ended.family) and r.pos != ended.pos]
+    if any(b";" not in ctx.source[pos : event.pos] for pos in others if pos <= event.pos):
+        return None  # dropped once more right there: there was more than one reference
     return "medium" if found and others else None
 
 

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.contradiction import contradicts_itself
 from patchlint.checkers.evidence import (
     COUNTED,
     Outcomes,
     asks_the_structure,
+    asks_what_was_given,
     callee_may_end,
-    contradicts_itself,
     discarded,
     drops_another,
     earlier_turn,
@@ -26,10 +27,10 @@ from patchlint.checkers.evidence import (
     helper_may_undo,
     kept_in_loop,
     left_in_managed_memory,
+    left_to_caller,
     lone,
     made_when_missing,
     managed_families,
-    marks_since,
     memory_freed,
     of_each_turn,
     released,
@@ -44,21 +45,20 @@ from patchlint.checkers.function_fault import (
     FunctionFault,
     decisions,
     last_branch,
-    lower,
     marks,
     step,
 )
 from patchlint.checkers.handed import judge_handed
+from patchlint.checkers.pairing_events import SECTIONS, events
 from patchlint.checkers.standing_tree import Evidence, Standing, graded
 from patchlint.checkers.unwinding import SHOWN
-from patchlint.dataflow import Event, Exit, Hold, Mark, PathReport, Site
+from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site
 from patchlint.effects import NEG, POS, ZERO, Family
 from patchlint.model import Confidence, Step
 
 _TAKES_FOR_CALLER: Final = re.compile(
     r"(?:^|_)(?:\w*lock|locked|acquire|start|begin|enter|claim|suspend|freeze|grab|hold|pin|pause|quiesce)(?:_|$|\d)"
 )
-_SECTIONS: Final = ("lock", "rcu")
 
 
 class Leak(NamedTuple):
@@ -75,7 +75,7 @@ class Leak(NamedTuple):
 def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     """Faults of pairing on the paths of one variant."""
     yield from _leaks(ctx, report)
-    yield from _events(ctx, report)
+    yield from events(ctx, report)
 
 
 # ---------------------------------------------------------------------- leaks
@@ -116,7 +116,7 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 def _again(exit_: Exit, hold: Hold, family: Family) -> bool:
     """The section was closed and opened once more before the path leaves."""
-    return family.kind in _SECTIONS and any((h.family, h.obj) == (hold.family, hold.obj) for h in exit_.holds)
+    return family.kind in SECTIONS and any((h.family, h.obj) == (hold.family, hold.obj) for h in exit_.holds)
 
 
 def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit]) -> Evidence:
@@ -135,7 +135,7 @@ def _judge(
         return None
     if memory_freed(ctx, report, hold, site, family, path):
         return "medium"
-    if family.kind in _SECTIONS:
+    if family.kind in SECTIONS:
         return _judge_section(ctx, report, exit_, site, family, passed, ended)
     if site.by == "given" and walks_around(report, exit_, hold):
         return None
@@ -187,7 +187,7 @@ def _holds_more(ctx: FunctionContext, other: Exit, exit_: Exit) -> bool:
     """``other`` leaves with a section or lock held that ``exit_`` does not: by its result something is held anyway."""
     here = {hold.family for hold in exit_.holds}
     more = (ctx.callees.family(hold.family) for hold in other.holds if hold.family not in here)
-    return any(family is not None and family.kind in _SECTIONS for family in more)
+    return any(family is not None and family.kind in SECTIONS for family in more)
 
 
 def _judge_owned(
@@ -210,6 +210,8 @@ def _judge_owned(
     kept = not error and not any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
     if family.kind == "pair" and (not contrast or kept):
         return None
+    if asks_what_was_given(ctx, report, exit_, hold, site):
+        return None
     if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, path)):
         return None
     if not error and kept_in_loop(report, hold, path):
@@ -221,7 +223,8 @@ def _judge_owned(
         return None  # a variable has nothing to free when its registration fails
     if site.by == "arg":
         if not contrast:
-            return "medium" if error and hold.cond >= 0 and hold.mask == NEG else None
+            owed = error and hold.cond >= 0 and hold.mask == NEG and not left_to_caller(ctx, report, hold)
+            return "medium" if owed else None
         return "medium" if error or any(alike(e, exit_) for e in ended) else None
     return "high" if contrast and not kept and not hold.doubt and not walks_around(report, exit_, hold) else "medium"
 
@@ -297,102 +300,3 @@ def _in_callee(ctx: FunctionContext, site: Site) -> Step:
     if file == ctx.path and line:
         line = ctx.file_line(ctx.lines.start(line))
     return Step(file, line, f"{site.call}() takes it")
-
-
-# --------------------------------------------------------------------- events
-
-
-def _events(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
-    for event in report.events:
-        family = ctx.callees.family(event.family) or ctx.callees.family(_family_at(report, event.since))
-        if family is None:
-            continue
-        path = marks(event.trail)
-        subject = event.subject or event.name
-        if event.kind == "released":
-            word = "freed" if event.detail == "freed" else "dropped"
-            steps = [step(ctx, event.since, f"{word} here"), *decisions(ctx, path, event.since),
-                     step(ctx, event.pos, f"{word} again by {event.name}()")]  # fmt: skip
-            if event.detail == "dropped" and (_from_elsewhere(report, event) or not _got_here(report, event.since)):
-                continue
-            yield FunctionFault(
-                "pairing", "double", family.kind, event.pos, subject,
-                f"{family.label} '{subject}' is {word} twice on this path", tuple(steps),
-                "high" if event.detail == "freed" else "medium", f"{family.name}|{event.name}|{last_branch(path)}",
-                family=family.name,
-            )  # fmt: skip
-        elif event.kind == "underflow":
-            yield from _underflow(ctx, report, event.pos, event, family, path)
-        elif event.kind == "again" and ctx.mode == "changed":
-            yield from _taken_again(ctx, report, event, family, path)
-
-
-def _taken_again(
-    ctx: FunctionContext, report: PathReport, event: Event, family: Family, path: list[Mark]
-) -> Iterator[FunctionFault]:
-    """A lock taken anew that nothing since sounds like having let go of; where that was so before, it shows."""
-    site = report.sites.get((event.since, event.family))
-    if site is None or any(m.kind == "undo" for m in marks_since(path, event.since)):
-        return
-    subject = site.subject or site.call
-    steps = (step(ctx, event.since, f"{family.label} taken here by {site.call}()"), *decisions(ctx, path, event.since),
-             step(ctx, event.pos, f"{event.name}() waits for itself"))  # fmt: skip
-    yield FunctionFault(
-        "pairing", "leak", family.kind, event.pos, subject,
-        f"{family.label} '{subject}' from {site.call}() is not released before {event.name}() takes it again", steps,
-        "medium", f"{family.name}|{event.name}|again", family=family.name,
-    )  # fmt: skip
-
-
-def _underflow(
-    ctx: FunctionContext, report: PathReport, pos: int, event: Event, family: Family, path: list[Mark]
-) -> Iterator[FunctionFault]:
-    if family.kind not in _SECTIONS:
-        return
-    if event.detail:
-        held = ctx.callees.family(event.detail)
-        opened = report.sites.get((event.since, event.detail))
-        if held is None or opened is None:
-            return
-        if any(s.family == event.family and s.subject == opened.subject for s in report.sites.values()):
-            return  # let go of for a while and taken again, interrupts staying off
-        steps = (step(ctx, event.since, f"{held.label} opened by {opened.call}()"), *decisions(ctx, path, event.since),
-                 step(ctx, pos, f"closed by {event.name}()"))  # fmt: skip
-        yield FunctionFault(
-            "pairing", "mismatch", family.kind, pos, opened.subject or opened.call,
-            f"{held.label} opened by {opened.call}() is closed by {event.name}()", steps, "high",
-            f"{held.name}|{event.name}", family=held.name,
-        )  # fmt: skip
-        return
-    closed = [m for m in path if m.kind == "release" and m.text == event.name]
-    if ctx.mode == "tree" and family.kind == "lock":
-        same = {r.pos for r in report.releases if r.subject == event.subject}
-        closed = [m for m in closed if m.pos in same]
-    again = any(r.pos == pos and r.matched for r in report.releases)
-    if (len(closed) > 1 and again) or (closed and any(m.kind == "acquire" for m in path)):
-        first = closed[0].pos
-        if first == pos and len(closed) < 2:
-            return
-        steps = (step(ctx, first, f"released by {event.name}()"), *decisions(ctx, path, first),
-                 step(ctx, pos, f"released again by {event.name}()"))  # fmt: skip
-        yield FunctionFault(
-            "pairing", "double", family.kind, pos, event.subject or event.name,
-            f"{family.label} '{event.subject or event.name}' is released twice on this path", steps,
-            "medium" if again else lower("medium"), f"{family.name}|{event.name}|{last_branch(path)}",
-            family=family.name,
-        )  # fmt: skip
-
-
-def _family_at(report: PathReport, pos: int) -> str:
-    return next((r.family for r in report.releases if r.pos == pos), "")
-
-
-def _from_elsewhere(report: PathReport, event: Event) -> bool:
-    """Not this function's own: it may carry a reference besides the one that was taken and dropped here."""
-    key = report.keys[report.roots[event.obj]]
-    return key[0] != "s" or not any(site.pos == key[1] for site in report.sites.values())
-
-
-def _got_here(report: PathReport, pos: int) -> bool:
-    """The release at ``pos`` ended a hold that this function took."""
-    return any(r.pos == pos and r.matched for r in report.releases)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.contradiction import contradicts_itself
 from patchlint.checkers.evidence import (
     PLAIN_MEMORY,
-    contradicts_itself,
     earlier_turn,
     marks_since,
     walks_around,

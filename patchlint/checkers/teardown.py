@@ -24,6 +24,8 @@ class Teardown(NamedTuple):
 
     name: str
     calls: frozenset[TornDown]
+    arranged_by: frozenset[str] = frozenset()
+    """Functions that mention it without calling it: they arrange for its being called for what they set up."""
 
 
 Teardowns: TypeAlias = frozenset[Teardown]
@@ -39,6 +41,7 @@ _BODY: Final = re.compile(rb"^\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _NAME: Final = re.compile(rb"^(?:\w[^\n;=#]*?)?\b(\w+)[ \t]*\(", re.MULTILINE)
 _NOT_CODE: Final = re.compile(rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _CALL: Final = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
+_MENTIONED: Final = re.compile(rb"\b[A-Za-z_]\w*+(?!\s*\()")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MAX_HEAD: Final = 400
 """Bytes before a body that its head is looked for in."""
@@ -49,7 +52,13 @@ _MAX_ARGUMENTS: Final = 200
 @lru_cache(maxsize=16)
 def teardowns(source: bytes) -> Teardowns:
     """What the teardown functions of a file, or of any piece of one, call."""
-    return frozenset(Teardown(name, frozenset(_calls(body))) for name, body in _bodies(source))
+    bodies = list(_bodies(source))
+    found = [(name, body) for name, body in bodies if tears_down(name)]
+    words = {name: frozenset(_MENTIONED.findall(body)) for name, body in bodies if found and not tears_down(name)}
+    return frozenset(
+        Teardown(name, frozenset(_calls(body)), frozenset(who for who, said in words.items() if name.encode() in said))
+        for name, body in found
+    )
 
 
 @lru_cache(maxsize=16)
@@ -88,19 +97,19 @@ def _bodies(source: bytes) -> Iterator[tuple[str, bytes]]:
         head = head[head.rfind(b"\n}") + 1 :]
         names = _NAME.findall(head)
         name = names[-1].decode() if names else ""
-        if tears_down(name):
+        if name:
             yield name, _NOT_CODE.sub(b" ", body[1])
 
 
 def _calls(body: bytes) -> Iterator[TornDown]:
     for match in _CALL.finditer(body):
-        arguments = _arguments(body, match.end())
-        if arguments is not None:
-            yield TornDown(match[1].decode(), tuple(map(last_word, arguments)))
+        given = arguments(body, match.end())
+        if given is not None:
+            yield TornDown(match[1].decode(), tuple(map(last_word, given)))
 
 
-def _arguments(text: bytes, at: int) -> list[str] | None:
-    """Texts of the arguments after a parenthesis; None where they do not end."""
+def arguments(text: bytes, at: int) -> list[str] | None:
+    """Texts of the arguments of a call, whose opening parenthesis is before ``at``; None where they do not end."""
     depth, start, found = 0, at, list[str]()
     for here in range(at, min(len(text), at + _MAX_ARGUMENTS)):
         byte = text[here]

@@ -137,8 +137,9 @@ def _torn_down(use: Use, counterparts: tuple[str, ...], teardowns: Teardowns) ->
     if use.target in ("!", "NULL") or (use.target == "" and not _NAMED_AFTER_SUCCESS.search(use.call.name)):
         return None
     words = [last_word(render(arg)) for arg in use.call.args]
+    left = [teardown for teardown in teardowns if use.call.name not in teardown.arranged_by]
     for other in counterparts:
-        for call in sorted({call for teardown in teardowns for call in teardown.calls if call.name == other}):
+        for call in sorted({call for teardown in left for call in teardown.calls if call.name == other}):
             if use.target not in ("", "?") and last_word(use.target) in call.words:
                 return other, Place("result")
             at = next((i for i, word in enumerate(words) if word and word in call.words), -1)

@@ -2,7 +2,7 @@
 
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.explore import explore
-from patchlint.dataflow.holds import SEED
+from patchlint.dataflow.matching import SEED
 from patchlint.dataflow.report import Event, Exit, PathReport, Policy, Released, Site
 from patchlint.dataflow.state import Hold, Mark, State, Trail
 from patchlint.dataflow.values import Key, Value

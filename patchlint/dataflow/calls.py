@@ -6,11 +6,12 @@ from typing import Final
 
 from patchlint.cfg import render
 from patchlint.dataflow.callees import Callees
-from patchlint.dataflow.holds import OWNED, Holds
+from patchlint.dataflow.holds import Holds
 from patchlint.dataflow.keeping import Keeping
 from patchlint.dataflow.log import Log
 from patchlint.dataflow.machine import Machine
 from patchlint.dataflow.macros import MacroActs
+from patchlint.dataflow.matching import OWNED
 from patchlint.dataflow.places import already_stored, below, function_named, is_out, subject_of
 from patchlint.dataflow.report import Event, Policy, Site
 from patchlint.dataflow.state import Hold, State
@@ -32,7 +33,7 @@ class Calls(MacroActs, Keeping):
         self.machine = Machine(locals_, self)
         self.holds = Holds(self.machine.values, self.machine.facts, callees, self.log)
         self.given: dict[int, set[Value]] = {}
-        """Place of a call -> what its arguments are derived from, while something was held."""
+        """Place of a call -> what its arguments are derived from, of which its result may be a part."""
         self.stops = False
         """Set when the last call never returns."""
 
@@ -87,7 +88,9 @@ class Calls(MacroActs, Keeping):
         if st.holds and summary is not None and summary.may_end:
             self._may_end(st, expr, summary)
         if st.holds:
-            self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
+            lent = summary.args if summary is not None and summary.origin == "body" else ()
+            given = (value for at, value in enumerate(args) if lent[at : at + 1] != ("borrow",))
+            self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in given)
         value = self._unknown(st, expr, args) if summary is None else self._apply(st, expr, args, summary)
         body = summary is None or summary.origin == "body"
         if body and args and expr.name.isupper() and self.machine.values.is_truth(args[0]):
@@ -331,6 +334,8 @@ class Calls(MacroActs, Keeping):
         if cond >= 0 and self.machine.facts.mask(st, cond) & ~held == 0:
             cond, held = -1, ANY
         by: str = "out" if effect.place.deref else effect.place.root
+        if by == "result" and summary.returns_arg >= 0:
+            by = "arg"  # ``foo_get(p)`` that gives back p
         kind = self.holds.family(effect.resource).kind
         if by == "arg" and kind == "ref" and self._born(st, obj, effect):
             by = "born"

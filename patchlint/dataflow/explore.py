@@ -25,10 +25,10 @@ from patchlint.cfg import (
 )
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.calls import Calls
-from patchlint.dataflow.holds import SEED
 from patchlint.dataflow.join import join, property_key, thin
 from patchlint.dataflow.leaving import Leaving
 from patchlint.dataflow.liveness import Needs, analyse, locals_of
+from patchlint.dataflow.matching import SEED
 from patchlint.dataflow.prune import Pruner
 from patchlint.dataflow.report import PathReport, Policy, Site
 from patchlint.dataflow.state import Hold, State

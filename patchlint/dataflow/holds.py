@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.log import Log
+from patchlint.dataflow.matching import OWNED, SEED, Matching
 from patchlint.dataflow.report import Event, Released, Site
 from patchlint.dataflow.state import Facts, Hold, State
 from patchlint.dataflow.values import Value, Values
 from patchlint.effects import ANY, POS, Effect, Family
 
-OWNED = frozenset(("ref", "mem"))
-"""Kinds of hold that go with a pointer; the others are states of the thing pointed to."""
-
-SEED = "param"
-"""Family of the hold that a summarised function starts with on each pointer parameter."""
-
 _MAX_SAME = 2
 """Holds of one place in one state, the last ones: a loop that takes without end must converge."""
 
 
-class Holds:
+class Holds(Matching):
     """Operations on the holds of a state."""
 
     def __init__(self, values: Values, facts: Facts, callees: Callees, log: Log) -> None:
@@ -28,13 +23,6 @@ class Holds:
         self.callees = callees
         self.log = log
         self._unknown: dict[str, Family] = {}
-
-    def family(self, name: str) -> Family:
-        """The family called ``name``; one of kind "pair" with nothing else known for an unmodelled one."""
-        found = self.callees.family(name)
-        if found is None:
-            found = self._unknown.setdefault(name, Family(name, "pair", name, ()))
-        return found
 
     # taking ---------------------------------------------------------------
 
@@ -79,80 +67,7 @@ class Holds:
             tag, since = st.tags.pop(value)
             self.log.event(Event("held", site.pos, site.call, tag, obj, site.subject, st.holds, st.trail, since))
 
-    # finding --------------------------------------------------------------
-
-    def ends(self, released: str, held: str) -> bool:
-        """Whether a release of family ``released`` ends a hold of family ``held``."""
-        if released == held:
-            return True
-        fam = self.family(held)
-        return released in fam.compatible or held in self.family(released).compatible
-
-    def find(self, st: State, family: str, obj: Value) -> tuple[int, bool]:
-        """Index of the hold that a release of ``obj`` ends (-1 for none), and whether it surely is that one."""
-        root = self.values.root
-        best, rank = -1, 0
-        for index, hold in enumerate(st.holds):
-            if not self.ends(family, hold.family) or (hold.family == "param" and self._part(family, hold.obj, obj)):
-                continue
-            score = self._likeness(st, hold, obj)
-            if score and hold.family == family:
-                score += 1
-            if score and (hold.cond < 0 or not self.facts.mask(st, hold.cond) & ~hold.mask):
-                score += 1
-            if score and not hold.stored:
-                score += 1
-            if score and hold.scope < 0 and hold.stored:
-                score += 1  # of two on a loop's element the one that was handed on is not what an early exit drops
-            if score and score >= rank:
-                best, rank = index, score
-        if best < 0:
-            inside = self._counter_inside(st, obj) if self.family(family).kind == "ref" else -1
-            if inside >= 0:
-                return inside, True
-            elements = [i for i, h in enumerate(st.holds) if self.ends(family, h.family) and self._alike(h.obj, obj)]
-            if elements:
-                return elements[-1], False
-            same = self.of_array(st, obj, family)
-            if same >= 0:
-                return same, False
-            stored = [i for i, h in enumerate(st.holds) if h.owned and h.stored and self.ends(family, h.family)]
-            if stored and self.values.nodes[root[obj]][0] in ("ld", "s", "phi"):
-                return stored[-1], False
-        return best, True
-
-    def _part(self, family: str, whole: Value, obj: Value) -> bool:
-        """What is freed is a thing that lives inside of a parameter, not the parameter."""
-        return obj != whole and self.family(family).kind == "mem"
-
-    def _by_text(self, st: State, effect: Effect, subject: str) -> int:
-        """Index of the only hold that was taken in the very words of this release: -1 for none.
-
-        ``request_region(r->start)``, ``release_region(r->start)``: a state of a number, whatever became of ``r``.
-        """
-        if self.family(effect.resource).kind != "pair" or not subject:
-            return -1
-        sites = ((i, self.log.sites.get((h.site, h.family))) for i, h in enumerate(st.holds) if not h.owned)
-        same = (effect.resource, subject)
-        found = [i for i, site in sites if site is not None and (site.family, site.subject) == same]
-        return found[0] if len(found) == 1 else -1
-
-    def _through_body(self, st: State, effect: Effect, obj: Value) -> int:
-        """Index of the hold on the same thing where one half was understood from a body: -1 for none.
-
-        What a wrapper takes as memory another gives back as a count: the names of the two need not fit.  Memory that
-        is freed in the way of another sort is freed all the same.
-        """
-        if self.family(effect.resource).kind not in OWNED:
-            return -1
-        roots = self.values.root
-        for index, hold in enumerate(st.holds):
-            site = self.log.sites.get((hold.site, hold.family))
-            by_body = "inferred" in effect.flags or (site is not None and site.where != "")
-            by_body |= hold.obj == obj and {self.family(hold.family).kind, self.family(effect.resource).kind} == {"mem"}
-            if hold.owned and by_body and hold.family != SEED and roots[hold.obj] == roots[obj]:
-                return index
-        return -1
+    # ending ---------------------------------------------------------------
 
     def count_down(self, st: State, obj: Value) -> bool:
         """``obj`` is consumed: end the hold on a count inside of it, if there is one."""
@@ -160,66 +75,6 @@ class Holds:
         if index >= 0:
             st.holds = (*st.holds[:index], *st.holds[index + 1 :])
         return index >= 0
-
-    def _counter_inside(self, st: State, obj: Value) -> int:
-        """Index of the hold on a count that is a part of ``obj``, which is dropped as a whole; -1 for none."""
-        roots = self.values.root
-        for index, hold in enumerate(st.holds):
-            site = self.log.sites.get((hold.site, hold.family))
-            counted = site is not None and site.by in ("arg", "born") and self.family(hold.family).kind == "ref"
-            if counted and hold.obj != obj and roots[hold.obj] == obj and hold.family != "param":
-                return index
-        return -1
-
-    def _likeness(self, st: State, hold: Hold, obj: Value) -> int:
-        """How surely ``hold`` is on ``obj``: 0 not at all, 9 the same value."""
-        if hold.obj == obj:
-            return 9
-        roots = self.values.root
-        if self.family(hold.family).kind in ("lock", "rcu"):
-            return self._same_lock(hold.obj, obj)
-        if roots[hold.obj] == roots[obj]:
-            return 6
-        equal = self.values.binary("==", hold.obj, obj)
-        if equal is not None and st.facts.get(equal) == POS:
-            return 6
-        return 0
-
-    def _alike(self, a: Value, b: Value) -> bool:
-        """Whether two values are found by the same path through elements of the same array, whichever they are."""
-        x, y = self.values.nodes[a], self.values.nodes[b]
-        through = False
-        while a != b and x[0] == y[0] and x[0] in ("ld", "f", "in", "e") and (x[0] == "e" or x[2:] == y[2:]):
-            through |= x[0] == "e"
-            a, b = x[1], y[1]
-            x, y = self.values.nodes[a], self.values.nodes[b]
-        return a == b and through
-
-    def of_array(self, st: State, obj: Value, family: str = "") -> int:
-        """Index of the hold, by default of any family, on an element of the own array that ``obj`` is, or is from."""
-        nodes, root = self.values.nodes, self.values.root
-        place = nodes[obj][1] if nodes[obj][0] == "ld" else obj
-        if nodes[root[place]][0] != "&l" or (place != obj and nodes[place][0] != "e"):
-            return -1
-        elements = {v for a, v in st.mem.items() if root[a] == root[place] and nodes[a][0] == "e"}
-        held = (i for i, h in enumerate(st.holds) if h.owned and h.obj in elements)
-        return max((i for i in held if not family or self._fits(family, st.holds[i])), default=-1)
-
-    def _fits(self, family: str, hold: Hold) -> bool:
-        """Whether a release of ``family`` may end ``hold``, whose own family was perhaps told from a body."""
-        site = self.log.sites.get((hold.site, hold.family))
-        return self.ends(family, hold.family) or (site is not None and site.where != "")
-
-    def _same_lock(self, held: Value, obj: Value) -> int:
-        """Locks are one when their last fields are called alike (PRECISION.md: objects under two names)."""
-        a, b = self.values.nodes[held], self.values.nodes[obj]
-        if a[0] == "f" and b[0] == "f" and a[2] == b[2]:
-            return 3
-        if "s" in (a[0], b[0]) or "ld" in (a[0], b[0]):
-            return 2
-        return 0
-
-    # ending ---------------------------------------------------------------
 
     def release(self, st: State, effect: Effect, obj: Value, result: Value, pos: int, name: str, subject: str) -> None:
         """End the hold on ``obj``, or report that there is none."""
@@ -232,10 +87,10 @@ class Holds:
             index = self._through_body(st, effect, obj)
         if index < 0:
             index = self._by_text(st, effect, subject)
-        site = st.holds[index].site if index >= 0 else -1
+        site, held = (st.holds[index].site, st.holds[index].family) if index >= 0 else (-1, "")
         self.log.releases.setdefault(
             (effect.resource, obj, pos, index >= 0, site),
-            Released(effect.resource, obj, subject, pos, index >= 0, site, exact),
+            Released(effect.resource, obj, subject, pos, index >= 0, site, exact, held),
         )
         if index < 0:
             self._missing(st, effect, obj, pos, name, subject)

@@ -104,6 +104,7 @@ def _merge(
     """Put ``phi`` where the two differ, knowing of it what holds for both."""
     mask = facts.mask(old, mine) | facts.mask(new, theirs)
     tag = _merged_tag(old.tags.get(mine), new.tags.get(theirs))
+    new.facts[phi] = mask  # not what is known of the bearer of an earlier turn, or nothing
     if mine == phi:
         if facts.mask(old, phi) == mask and old.tags.get(phi) == tag:
             return False
@@ -115,7 +116,6 @@ def _merge(
         old.facts.pop(~user, None)
     old.facts[phi] = mask
     _retag(old, phi, tag)
-    new.facts.setdefault(phi, mask)
     where[key] = phi
     return True
 

@@ -81,7 +81,7 @@ class Leaving:
         return fails and bool(known & NEG) and not known & ZERO
 
     def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
-        holds = tuple(h for h in st.holds if not (h.owned and self._facts.mask(st, h.obj) == ZERO))
+        holds = tuple(h for h in st.holds if not self._is_nothing(st, h))
         if any(h.doubt for h in holds):
             holds = tuple(h for h in holds if not h.doubt or self._failed(st, h.cond, value, mask))
         if any(h.cond >= 0 for h in holds):
@@ -97,6 +97,11 @@ class Leaving:
             self.exits[key] = Exit(
                 term.pos, value, mask, holds, st.trail, text, st.vague, facts, returned, memory
             )
+
+    def _is_nothing(self, st: State, hold: Hold) -> bool:
+        """The path knows what is held to be NULL, or a negative number or an error: it cannot have been taken."""
+        known = self._facts.mask(st, hold.obj)
+        return known == NEG or (hold.owned and known == ZERO)
 
     def _stays(self, st: State, hold: Hold, value: Value, mask: int) -> bool:
         """Whether a hold that depends on a result may be there."""

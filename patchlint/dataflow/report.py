@@ -106,6 +106,8 @@ class Released(NamedTuple):
     site: int = -1
     exact: bool = True
     """It surely ended that hold; False when it was told by family alone (elements of an array)."""
+    held: str = ""
+    """Family of that hold: one call may take several at one place."""
 
 
 @dataclass(frozen=True, slots=True)

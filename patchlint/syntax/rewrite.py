@@ -60,7 +60,7 @@ _PLACES = re.compile(
 )
 _ELSE = re.compile(rb"else(?=[ \t])" + _MACRO)
 _STATIC = re.compile(rb"\bstatic(?=\s++[A-Z]\w*+\s*+\()")
-_TYPEOF = re.compile(rb"\b(?:__)?typeof(?:__)?(?:_unqual)?\s*+(?=\()")
+_TYPEOF = re.compile(rb"\b(?:__)?typeof(?:__)?(?:_unqual|_member)?\s*+(?=\()")
 _BRACKET = re.compile(rb"\s*+(?=\()")
 _WORD_BEFORE = re.compile(rb"([A-Za-z_]\w*+)\s*+\Z")
 _NO_CALL = frozenset(
