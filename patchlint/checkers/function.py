@@ -22,6 +22,7 @@ _CHECKERS: Final[tuple[Callable[[FunctionContext, PathReport], Iterator[Function
 )  # fmt: skip
 _CONFIRM_STATES: Final = 3000
 _TWO_MOMENTS: Final = frozenset(("double", "again", "mismatch", "plain-store", "plain-load", "plain-list"))
+_GRADED: Final = frozenset(("leak", "early-exit"))
 _NOTHING_SHOWN: Final = PathReport((), (), {}, (), frozenset(), 0, False)
 _Found: TypeAlias = tuple[FunctionFault, list[tuple[str, ...]]]
 _Place: TypeAlias = tuple[str, str, str, int, str]
@@ -103,11 +104,13 @@ def _confirmed(
 
 
 def _without_before(fault: FunctionFault) -> FunctionFault:
-    """A fault of a function as it stands: with no earlier state to compare it is never told as sure.
+    """A fault of a function as it stands: with no earlier state to compare only leaks, which are graded, may be sure.
 
     What rests on two moments of one object or on its list (dropped twice, walked plainly) is told least surely:
     loops read the object anew, another lock may protect the list.
     """
+    if fault.fault in _GRADED:
+        return fault
     doubtful = fault.fault in _TWO_MOMENTS
     return replace(fault, confidence="low" if doubtful or fault.confidence == "low" else "medium")
 

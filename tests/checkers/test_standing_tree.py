@@ -1,0 +1,46 @@
+"""How sure a leak is in a file as it stands."""
+
+from checker_samples import findings
+
+
+def sure(text: str) -> list[str]:
+    code = f"""int f(struct lamp *lamp, int mode)
+{{
+	struct device_node *np = of_find_node_by_name(NULL, "lamp");
+	int err;
+
+	if (!np)
+		return -ENODEV;
+{text}
+	of_node_put(np);
+	return 0;
+}}
+"""
+    return [one.confidence for one in findings(code, mode="tree")]
+
+
+def test_what_stays_in_hand_is_sure() -> None:
+    assert sure("\tif (mode < 0)\n\t\treturn -EINVAL;") == ["high"]
+
+
+def test_what_was_put_into_a_structure_on_another_path_is_less_sure() -> None:
+    kept = "\tif (mode == 7) {\n\t\tlamp->np = np;\n\t\treturn 0;\n\t}\n"
+    assert sure(kept + "\tif (mode < 0)\n\t\treturn -EINVAL;") == ["medium"]
+
+
+def test_a_path_of_many_decisions_is_less_sure() -> None:
+    asked = "".join(f"\tif (lamp->part[{n}] > {n})\n\t\terr = lamp_part(lamp, {n});\n" for n in range(7))
+    assert sure(asked + "\tif (mode < 0)\n\t\treturn -EINVAL;") == ["medium"]
+
+
+def test_what_no_path_ends_is_less_sure() -> None:
+    code = """int f(struct lamp *lamp)
+{
+	struct device_node *np = of_find_node_by_name(NULL, "lamp");
+
+	if (!np)
+		return -ENODEV;
+	return of_property_read_bool(np, "on") ? 0 : -EINVAL;
+}
+"""
+    assert "high" not in [one.confidence for one in findings(code, mode="tree")]
