@@ -91,7 +91,7 @@ def main() -> None:
     found: list[tuple[Made, Finding]] = []
     for made in patches:
         count[made.what] += 1
-        found += ((made, finding) for finding in _review(desk, made))
+        found += ((made, finding) for finding in review(desk, made))
     alarmed = {(made.path, made.function) for made, _ in found}
     total = max(1, count.total())
     share = f"{len(alarmed)} with alarms, {100 * len(alarmed) / total:.2f} per 100"
@@ -220,7 +220,7 @@ _EDITS: dict[str, Callable[[str, str, random.Random], str]] = {
 # --------------------------------------------------------------------- review
 
 
-def _review(desk: Desk, made: Made) -> Iterator[Finding]:
+def review(desk: Desk, made: Made) -> Iterator[Finding]:
     """The findings that a review of the patch would show."""
     before = "".join(made.before).encode("latin-1")
     assert desk.tree is not None

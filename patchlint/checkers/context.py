@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from patchlint.checkers.beside import NOTHING_BESIDE, Beside
 from patchlint.checkers.file_facts import NO_FACTS, FileFacts
 from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns
 from patchlint.dataflow import Callees
@@ -44,6 +45,8 @@ class FunctionContext:
     compare what is taken there with."""
     teardowns: Teardowns = NO_TEARDOWNS
     """What the file's teardown functions give back."""
+    beside: Beside = NOTHING_BESIDE
+    """What the file's functions do with what calls give them."""
 
 
 @dataclass(frozen=True, slots=True)

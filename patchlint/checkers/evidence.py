@@ -323,6 +323,15 @@ def lone(ctx: FunctionContext, exit_: Exit) -> bool:
     return sum(family is not None and family.sort in COUNTED for family in left) == 1
 
 
+def known_here_only(hold: Hold, site: Site, path: list[Mark]) -> bool:
+    """What the call gave was put nowhere and given to nobody: when the function fails, no one can end it any more.
+
+    That this matters is shown by other functions that end such a thing, or by the path, which undoes what came before.
+    """
+    alone = site.by == "result" and hold.cond in (-1, hold.obj) and not (hold.doubt or hold.lost)
+    return alone and (ELSEWHERE in site.flags or undoes_earlier(path, site.pos))
+
+
 def undoes_earlier(path: list[Mark], site: int) -> bool:
     """The way out undoes what was taken before ``site``: it unwinds, and misses this one."""
     since = marks_since(path, site)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Final, TypeAlias
 
 from patchlint.cfg import Cfg, build
@@ -11,6 +12,7 @@ from patchlint.checkers import found_get, lent, lifetime, pairing, rcu, sleeping
 from patchlint.checkers.context import CheckResult, FunctionContext
 from patchlint.checkers.function_fault import FunctionFault, lower, to_finding
 from patchlint.checkers.handed import by_contract, consumed
+from patchlint.checkers.lending import lent_calls
 from patchlint.checkers.relevance import acts
 from patchlint.checkers.unwinding import UNDOING, shown_pairs
 from patchlint.dataflow import Callees, PathReport, Policy, explore
@@ -35,20 +37,27 @@ def check_function(ctx: FunctionContext) -> CheckResult:
     states = 0
     for variant in ctx.function.variants:
         cfg = build(variant, transparent(ctx.callees))
-        here = replace(ctx, callees=shown_pairs(cfg, ctx.callees, ctx.ruleset.models, ctx.teardowns))
+        here = replace(ctx, callees=_with_pairs(ctx, cfg))
         report = _explored(here, cfg)
         states += report.states
+        policy = _policy(ctx)
         given = consumed(here, report)
         if given:
-            report = explore(cfg, ctx.function, here.callees, _policy(ctx)._replace(given=given))
+            policy = policy._replace(given=given)
+            report = explore(cfg, ctx.function, here.callees, policy)
             states += report.states
         if report.bound_hit:
             skipped.append(NotAnalysed(ctx.path, ctx.function.name, "too many paths", ctx.function.line))
-        for fault in _confirmed(here, cfg, report, given):
+        faults = chain(_confirmed(here, cfg, report, policy), _forgotten_loans(here, cfg, report, policy))
+        for fault in faults:
             fault = _without_before(fault) if ctx.mode == "tree" else fault
             found.setdefault(_place(fault), (fault, []))[1].append(variant.config)
     findings = [_finding(ctx, fault, configs) for fault, configs in _firsts(found.values())]
     return CheckResult(tuple(f for f in findings if f is not None), tuple(skipped), states)
+
+
+def _with_pairs(ctx: FunctionContext, cfg: Cfg) -> Callees:
+    return shown_pairs(cfg, ctx.callees, ctx.ruleset.models, ctx.teardowns, ctx.beside)
 
 
 def _firsts(found: Iterable[_Found]) -> Iterator[_Found]:
@@ -83,9 +92,16 @@ def _policy(ctx: FunctionContext) -> Policy:
     return Policy(unknown_takes=ctx.mode != "changed", undoing=UNDOING, fresh=ctx.added, travels=travels)
 
 
-def _confirmed(
-    ctx: FunctionContext, cfg: Cfg, report: PathReport, given: tuple[tuple[int, str], ...]
-) -> Iterator[FunctionFault]:
+def _forgotten_loans(ctx: FunctionContext, cfg: Cfg, report: PathReport, policy: Policy) -> Iterator[FunctionFault]:
+    """What is forgotten after it was given to calls that the function's other paths show to have left it alone."""
+    lent = lent_calls(ctx, report)
+    if lent:
+        policy = policy._replace(lent=lent)
+        again = explore(cfg, ctx.function, ctx.callees, policy)
+        yield from (fault for fault in _confirmed(ctx, cfg, again, policy) if fault.fault == "leak")
+
+
+def _confirmed(ctx: FunctionContext, cfg: Cfg, report: PathReport, policy: Policy) -> Iterator[FunctionFault]:
     """Faults whose path was found again when all paths were kept apart, with that path."""
     first = _faults(ctx, report)
     if not first:
@@ -93,7 +109,7 @@ def _confirmed(
     if report is _NOTHING_SHOWN:
         yield from first.values()  # no path has a part in them
         return
-    policy = _policy(ctx)._replace(precise=True, max_states=_CONFIRM_STATES, given=given)
+    policy = policy._replace(precise=True, max_states=_CONFIRM_STATES)
     exact = explore(cfg, ctx.function, ctx.callees, policy)
     again = _faults(ctx, exact)
     for key, fault in first.items():

@@ -26,6 +26,7 @@ from patchlint.checkers.evidence import (
     handed_back,
     helper_may_undo,
     kept_in_loop,
+    known_here_only,
     left_in_managed_memory,
     left_to_caller,
     lone,
@@ -49,6 +50,7 @@ from patchlint.checkers.function_fault import (
     step,
 )
 from patchlint.checkers.handed import judge_handed
+from patchlint.checkers.lending import borne_out, is_lent
 from patchlint.checkers.pairing_events import SECTIONS, events
 from patchlint.checkers.standing_tree import Evidence, Standing, graded
 from patchlint.checkers.unwinding import SHOWN
@@ -99,11 +101,15 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 continue
             if callee_may_end(ctx, hold, path):
                 continue
+            if not borne_out(ctx, exit_, hold, path, [(e, outcomes.paths[id(e)]) for e in ended]):
+                continue
             if family.sort not in COUNTED and tail_call(exit_, hold, site):
                 continue
             if undone_in_loop(report, hold, site, path):
                 continue
             confidence = _judge(ctx, report, exit_, hold, site, family, path, passed, ended)
+            if confidence == "high" and is_lent(hold, path):
+                confidence = "medium"
             if confidence is not None and contradicts_itself(ctx, report, path):
                 confidence = "low"
             if confidence is not None and ctx.mode == "tree":
@@ -209,7 +215,7 @@ def _judge_owned(
         return "medium" if error and owed and ctx.mode != "tree" else None
     kept = not error and not any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
     if family.kind == "pair" and (not contrast or kept):
-        return None
+        return "medium" if error and known_here_only(hold, site, path) else None
     if asks_what_was_given(ctx, report, exit_, hold, site):
         return None
     if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, path)):

@@ -14,7 +14,6 @@ from typing import Final
 from patchlint.cfg import Cfg, Cleanup, EnterGuard
 from patchlint.checkers.evaluated import calls_in
 from patchlint.checkers.file_facts import FileFacts
-from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, undone
 from patchlint.dataflow import Callees
 from patchlint.effects import Summary
 from patchlint.ir import Function
@@ -35,14 +34,14 @@ class Relevance:
         self._named = frozenset((*_SCOPED, *_PUBLISHING, *queues)).union(*models.table("rcu").values())
         self._speaks: dict[str, bool] = {}
 
-    def speaks_of(self, words: Set[str], callees: Callees, teardowns: Teardowns = NO_TEARDOWNS) -> bool:
+    def speaks_of(self, words: Set[str], callees: Callees, halves: Set[str] = frozenset()) -> bool:
         """Whether a call of one of ``words`` takes, ends or marks something, or is half of a pair.
 
-        The other half may be among the words or called by a teardown function of the file.
+        The other half may be among the words, or in ``halves``, which other functions of the file call.
         """
         if any(map(self._modelled, words)):
             return True
-        halves = undone(teardowns) | words
+        halves = halves | words
         if any(not halves.isdisjoint(self._models.counterpart(word)) for word in words):
             return True
         return any(_acts(callees.summary(word)) for word in words if self._models.macro(word) is None)

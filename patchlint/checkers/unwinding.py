@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from patchlint.cfg import Branch, Cfg, Leave, Select, render, walk
-from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, last_word
+from patchlint.checkers.beside import NOTHING_BESIDE, Beside, followers
+from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, last_word, undone
 from patchlint.dataflow import Callees
 from patchlint.effects import ANY, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Assign, Binary, Call, Decl, Evaluate, Expr, Index, Name, Num
@@ -74,14 +75,16 @@ class Unwinding:
         return self._base.scope_release(name)
 
 
-def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = NO_TEARDOWNS) -> Callees:
-    """``base`` with the pairs that the function of ``cfg`` shows, alone or with its file's teardown functions.
+def shown_pairs(
+    cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = NO_TEARDOWNS, near: Beside = NOTHING_BESIDE
+) -> Callees:
+    """``base`` with the pairs that the function of ``cfg`` shows, alone or with other functions of its file.
 
     ``base`` itself when there are none.
     """
     names = {node.name for expr, _ in _expressions(cfg) for node in walk(expr) if isinstance(node, Call)}
-    near = names.union(call.name for teardown in teardowns for call in teardown.calls)
-    if all(near.isdisjoint(models.counterpart(name)) for name in names):
+    halves = names.union(undone(teardowns), followers(near))
+    if all(halves.isdisjoint(models.counterpart(name)) for name in names):
         return base
     uses = tuple(_uses(cfg))
     first = {use.call.name: use for use in reversed(uses)}
@@ -108,7 +111,7 @@ def shown_pairs(cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = 
                 break
         if others or name.startswith(managed):
             continue
-        torn = _torn_down(use, counterparts, teardowns)
+        torn = _torn_down(use, counterparts, teardowns) or _ended_beside(use, counterparts, near)
         if torn is not None:
             family = Family(f"{name}/{torn[0]}", "pair", f"what {name}() set up", (torn[0],))
             families[family.name] = family
@@ -148,6 +151,12 @@ def _torn_down(use: Use, counterparts: tuple[str, ...], teardowns: Teardowns) ->
             if not words and not call.words:
                 return other, Place("global", path=use.call.name)
     return None
+
+
+def _ended_beside(use: Use, counterparts: tuple[str, ...], near: Beside) -> tuple[str, Place] | None:
+    """Which counterpart of a call the functions beside this one call with what it gives, where that is kept local."""
+    ends = {one.other for one in near if one.name == use.call.name} if use.target.isidentifier() else frozenset()
+    return next(((other, Place("result")) for other in counterparts if other in ends), None)
 
 
 class _Pair(NamedTuple):

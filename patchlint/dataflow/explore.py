@@ -244,19 +244,33 @@ class _Explorer:
             return
         truth = self.facts.truth(st, value)
         text = self.machine.text(term.test)
+        asked = self._asked(value) if self.policy.lent else ()
         if truth is None:
             other = st.copy()
             if self.facts.assume(other, value, False):
+                self._answered(other, asked, term.pos, False)
                 self._settled(other, "if", term.pos, text, False)
                 self._go(term.false, other)
             truth = True
         elif truth is False:
+            self._answered(st, asked, term.pos, False)
             st.mark("if", term.pos, text, False)
             self._go(term.false, st)
             return
         if self.facts.assume(st, value, True):
+            self._answered(st, asked, term.pos, True)
             self._settled(st, "if", term.pos, text, True)
             self._go(term.true, st)
+
+    def _asked(self, value: Value) -> tuple[int, ...]:
+        """Places of calls that are given what they may keep, whose results decide ``value``."""
+        keys = (self.values.nodes[leaf] for leaf in self.values.leaves[value])
+        return tuple(key[1] for key in keys if key[0] == "s" and any(key[1] == call for _, call in self.policy.lent))
+
+    @staticmethod
+    def _answered(st: State, asked: tuple[int, ...], pos: int, truth: bool) -> None:
+        for call in asked:
+            st.mark("answer", pos, "", truth, call)
 
     def _settled(self, st: State, kind: str, pos: int, text: str, truth: bool) -> None:
         self.facts.settle(st)
@@ -265,6 +279,7 @@ class _Explorer:
     def _select(self, st: State, term: Select, index: int) -> None:
         value = self.machine.value(st, term.value)
         text = self.machine.text(term.value)
+        asked = self._asked(value) if self.policy.lent else ()
         rest = st
         for low, high, target in term.cases:
             one = rest.copy()
@@ -272,6 +287,7 @@ class _Explorer:
                 equal = self.values.binary("==", value, self.machine.value(one, low))
                 if equal is not None and not self._case(one, rest, equal):
                     continue
+            self._answered(one, asked, low.pos if hasattr(low, "pos") else term.pos, True)
             one.mark("case", low.pos if hasattr(low, "pos") else term.pos, f"{text} is {self.machine.text(low)}")
             self.facts.settle(one)
             self._go(target, one)

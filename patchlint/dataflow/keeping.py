@@ -74,6 +74,10 @@ class Keeping:
             if not taken or not self._may_be_kept(hold) or self.holds.paid_for(st, hold):
                 kept.append(hold)
                 continue
+            if (hold.site, self.log.pos) in self.policy.lent:
+                st.mark("lend", self.log.pos, "", site=hold.site)
+                kept.append(hold)
+                continue
             self.log.kept.add((hold.site, self.log.pos))
             if self._left_by_failure(st, hold, result):
                 kept.append(hold._replace(cond=result, mask=NEG | POS, doubt=True))

@@ -28,6 +28,9 @@ class Policy(NamedTuple):
     something may keep it when it fails as well."""
     given: tuple[tuple[int, str], ...] = ()
     """Parameters (from 0) that the function is handed a hold of, and the families."""
+    lent: frozenset[tuple[int, int]] = frozenset()
+    """Places of a taking, and of a call that may keep what it gets but is taken to look at what was taken there only:
+    the path is marked ("lend"), and where it asks what the call answered ("answer")."""
     seed_params: bool = False
     """Start with a hold of family ``"param"`` on every pointer parameter (to summarise the function)."""
 

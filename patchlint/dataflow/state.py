@@ -15,7 +15,8 @@ class Mark(NamedTuple):
 
     kind: str
     """"if", "case", "turn", "end", "acquire", "release", "take", "store", "choice"; "undo" (a call that sounds like
-    undoing), "may-end" (one that leaves locks or sections of the family ``text``)."""
+    undoing), "may-end" (one that leaves locks or sections of the family ``text``), "lend" (a call that is taken only to
+    look at what was taken at ``site``), "answer" (a branch on what the call at ``site`` gave)."""
     pos: int
     text: str
     truth: bool = True

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from patchlint.checkers import (
+    NOTHING_BESIDE,
+    Beside,
     CheckResult,
     FileFacts,
     FunctionContext,
@@ -15,9 +17,12 @@ from patchlint.checkers import (
     Teardowns,
     check_function,
     expanded,
+    followers,
     mentioned,
     other_teardowns,
+    shown_beside,
     teardowns,
+    undone,
 )
 from patchlint.dataflow import Callees
 from patchlint.effects import Summary
@@ -58,6 +63,7 @@ class _Question(NamedTuple):
     added: tuple[tuple[int, int], ...]
     """What the series wrote of the text: (first, past the last) offset from its start."""
     teardowns: Teardowns
+    beside: Beside
 
 
 class _Answer(NamedTuple):
@@ -118,6 +124,7 @@ class Examiner:
         question = _Question(
             *site.place, site.text, mode, self.knowledge.callback(site, state), facts, added,
             other_teardowns(teardowns(site.view.source), site.head.name, site.text),
+            NOTHING_BESIDE if mode == "tree" else shown_beside(site.view.source),
         )  # fmt: skip
         known = self._answers.setdefault(question, [])
         answer = next((one for one in known if self._stands(one, site, state, callees)), None)
@@ -156,7 +163,8 @@ class Examiner:
         if site.head.whole and not mentioned(question.file, site.text):
             defines = (*site.view.unit.defines, *site.view.macros())
             words = expanded(site.view.unit.calls(site.head), defines)
-            if not self._relevance.speaks_of(words, recorder, question.teardowns):
+            halves = undone(question.teardowns) | followers(question.beside)
+            if not self._relevance.speaks_of(words, recorder, halves):
                 return CheckResult()
         return self._check(site, question, recorder, frozenset())
 
@@ -167,7 +175,7 @@ class Examiner:
             function, view.path, view.source, view.unit.lines, view.file_line, self.ruleset, callees,
             question.mode, held, question.callback, question.file,
             tuple((site.head.start + first, site.head.start + last) for first, last in question.added),
-            question.teardowns,
+            question.teardowns, question.beside,
         )  # fmt: skip
         result = check_function(context)
         if function.whole and site.head.whole:
