@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 15
+VERSION = 20
 """Raised when what is inferred changes its meaning."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from patchlint.callgraph.addresses import content_place, lock_place, out_place
 from patchlint.callgraph.flows import evaluated, transparent
 from patchlint.cfg import Cfg, Leave, build, walk
 from patchlint.dataflow import SEED, Callees, Exit, Hold, PathReport, Policy, explore
@@ -296,7 +297,7 @@ class _Paths:
 
     def _content(self, leaving: Exit, place: Place) -> int | None:
         """What an exit leaves at an out-parameter; None where it has not been written."""
-        found = (value for address, value in leaving.memory if self._out_place(address) == place)
+        found = (value for address, value in leaving.memory if out_place(self.report.keys, address) == place)
         return next(found, None)
 
     def _classes_of(self, leaving: Exit, value: int) -> int:
@@ -329,7 +330,7 @@ class _Paths:
     def _place(self, leaving: Exit, hold: Hold) -> Place | None:
         if hold.family in self.callees.owned:
             return self._owned_place(leaving, hold)
-        return self._address(hold.obj)
+        return lock_place(self.report.keys, hold.obj)
 
     def _owned_place(self, leaving: Exit, hold: Hold) -> Place | None:
         """Where the caller finds a reference or memory that is now its own; None when it does not."""
@@ -340,34 +341,10 @@ class _Paths:
         root = keys[roots[hold.obj]]
         if root[0] == "p" and not hold.stored:
             left = self._seed(leaving, root[1])
-            path = where.path if (where := self._out_place(hold.obj)) is not None else ""
+            path = where.path if (where := out_place(keys, hold.obj)) is not None else ""
             return Place("arg", root[1], path=path and "&" + path) if left is not None and not left.stored else None
         written = (address for address, value in leaving.memory if value == hold.obj)
-        return next((place for address in written if (place := self._out_place(address)) is not None), None)
-
-    def _out_place(self, address: int) -> Place | None:
-        """``*arg``, or a field of the structure that a parameter points to."""
-        keys = self.report.keys
-        path: list[str] = []
-        while keys[address][0] == "f":
-            path.insert(0, keys[address][2])
-            address = keys[address][1]
-        return Place("arg", keys[address][1], True, ".".join(path)) if keys[address][0] == "p" else None
-
-    def _address(self, value: int) -> Place | None:
-        """A lock or section in terms of the caller: global, or a field below an argument."""
-        keys = self.report.keys
-        path: list[str] = []
-        while keys[value][0] in ("f", "ld") and len(path) < 4:
-            if keys[value][0] == "f":
-                path.insert(0, keys[value][2])
-            value = keys[value][1]
-        key = keys[value]
-        if key[0] == "p":
-            return Place("arg", key[1], path=".".join(path))
-        if key[0] == "&g" and not path:
-            return Place("global", path=key[1])
-        return None
+        return next((place for address in written if (place := out_place(keys, address)) is not None), None)
 
     # ----------------------------------------------------------------- unlocks
 
@@ -378,15 +355,26 @@ class _Paths:
         for event in self.report.events:
             if event.kind != "underflow" or event.pos not in where:
                 continue
-            place = self._address(event.obj)
             owned = event.family in self.callees.owned
-            inside = place is not None and place.root == "arg" and place.path and self.report.keys[event.obj][0] == "ld"
-            if place is not None and (inside or not owned):
+            place = (content_place if owned else lock_place)(self.report.keys, event.obj)
+            if place is not None:
                 blocks.setdefault((event.family, place), set()).add(where[event.pos])
         for (family, place), through in blocks.items():
-            around = self.cfg.entered_without(through)
-            if not any(isinstance(self.cfg.blocks[at].term, Leave) for at in around):
-                yield Effect("release", family, place, null_ok=family in self.callees.owned, flags=_INFERRED)
+            owned = family in self.callees.owned
+            kept = self._classes_around(through)
+            when = ANY if not kept else self.classes & ~kept & ANY if owned else 0
+            if when:
+                yield Effect("release", family, place, when, null_ok=owned, flags=_INFERRED)
+
+    def _classes_around(self, through: set[int]) -> int:
+        """The classes of result with which the function is left without passing any block of ``through``."""
+        ends = (self.cfg.blocks[at].term for at in self.cfg.entered_without(through))
+        left = {end.pos for end in ends if isinstance(end, Leave)}
+        kept = _VOID if left else 0
+        for leaving in self.report.exits:
+            if leaving.pos in left:
+                kept |= leaving.mask
+        return kept
 
     def _blocks_of_calls(self) -> dict[int, int]:
         return {

@@ -189,6 +189,9 @@ class Calls(MacroActs, Keeping):
         effects = summary.effects
         if summary.origin == "body":
             effects = tuple(e for e in effects if "or-untouched" not in e.flags or self._empty(st, args, e.place))
+            for effect in effects:
+                if effect.action == "release" and effect.place.deref:
+                    self._end_content(st, expr, args, effect, result)
         for index, arg in enumerate(expr.args):
             if isinstance(arg, Unary) and arg.op == "&" and (
                 summary.origin != "model" or is_out(arg)
@@ -196,7 +199,8 @@ class Calls(MacroActs, Keeping):
             ):  # fmt: skip
                 self._may_write(st, expr, index, args[index])
         for effect in effects:
-            self._effect(st, expr, args, summary, effect, result, outs)
+            if effect.action != "release" or not effect.place.deref or summary.origin == "model":
+                self._effect(st, expr, args, summary, effect, result, outs)
         if st.holds:
             self._pass_on(st, expr, args, summary, result)
         if summary.never_returns:
@@ -285,6 +289,17 @@ class Calls(MacroActs, Keeping):
                 st.tags[obj] = ("freed", expr.pos)
         elif effect.action == "tag":
             st.tags[obj] = (effect.resource, expr.pos)
+
+    def _end_content(self, st: State, expr: Call, args: list[Value], effect: Effect, result: Value) -> None:
+        """The callee ends what an argument points to, before it writes something else there."""
+        if effect.place.index >= len(args):
+            return
+        address = below(self.machine.values, args[effect.place.index], effect.place)
+        content = self.machine.load(st, address)
+        subject = subject_of(expr, effect.place, self.machine.target_text)
+        self.holds.release(st, effect, content, result, expr.pos, expr.name, subject)
+        if effect.when == ANY and self.machine.values.nodes[address][0] != "&l":
+            st.mem[address] = self.machine.fresh(st, expr.pos, f"out{effect.place.index}")
 
     def _object(
         self, st: State, expr: Call, args: list[Value], place: Place, result: Value, outs: dict[tuple[int, str], Value]

@@ -172,7 +172,8 @@ def _paste(define: Define, values: Mapping[str, str]) -> str:
 
 
 _DECLARED = re.compile(
-    r"(?:^|[;{])\s*+(?:(?:(?:__)?typeof(?:__)?\s*+" + ARGS.decode() + r"|\w++)\s++(?:\*++\s*+)?|\w++\s*+\*++\s*+)+"
+    r"(?:^|[;{])\s*+(?:(?:(?:__)?typeof(?:__)?(?:_unqual|_member)?\s*+" + ARGS.decode() + r"|\w++)\s++"
+    r"(?:\*++\s*+)?|\w++\s*+\*++\s*+)+"
     r"([A-Za-z_]\w*+)\s*+(?==[^=]|;)"
 )
 _NO_TYPE = frozenset({"return", "goto", "break", "continue", "else", "case", "do"})

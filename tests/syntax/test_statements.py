@@ -42,6 +42,7 @@ def test_plain(text: str, expected: list[str]) -> None:
         ("void (*fn)(int, struct foo *) = g;", ["void *fn = g"]),
         ("extern int g(struct foo *);", []),
         ("typeof(a) b = a;", ["typeof(a) b = a"]),
+        ("typeof_member(struct a, b) c = d;", ["typeof_member(struct a, b) c = d"]),
         ("int a[3] = { [0 ... 1] = 2, };", ["int a[] = {[0 ... 1]=2}"]),
         ("__label__ out;", []),
         ("CLASS(fd, f)(n);", ["CLASS:fd f cleanup(CLASS:fd) = class_fd_constructor(n)"]),
