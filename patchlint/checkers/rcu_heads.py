@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from posixpath import basename, dirname
 from typing import Final, NamedTuple
 
 from patchlint.checkers.evaluated import assigned, calls_in, struct_pointers
@@ -16,6 +17,7 @@ from patchlint.syntax import Head
 _FREES: Final = frozenset(("kfree", "kvfree", "vfree", "kfree_sensitive", "kvfree_sensitive"))
 _ANY_FREE: Final = re.compile(rb"\b(?:k|v|kv)free(?:_sensitive)?\s*\(")
 _WAITS: Final = re.compile(rb"synchronize_|rcu_barrier|get_state_synchronize|cond_synchronize")
+_WAITING: Final = ("synchronize_rcu", "synchronize_net")
 _HEAD: Final = re.compile(rb"\bstruct\s+rcu_head\s+(\w+)\s*;")
 _MOST_FILES: Final = 40
 """Files that speak of a structure and of some rcu_head; a type known to more is not looked into."""
@@ -43,7 +45,7 @@ def freed_at_once(view: TreeView, piece: Piece, head: Head) -> Iterator[TreeFaul
         name = _freed(call)
         if name in types and name in given:
             member = _idle_head(view, types[name])
-            if member is not None:
+            if member is not None and not _waited_for(view, piece, member):
                 yield _fault(piece, head, call, name, types[name], member)
 
 
@@ -76,6 +78,13 @@ def _idle_head(view: TreeView, struct: str) -> _Member | None:
         return None
     users = known & frozenset(view.files_with(member.name))
     return member if not any(_uses(view.source(path) or b"", member.name) for path in users) else None
+
+
+def _waited_for(view: TreeView, piece: Piece, member: _Member) -> bool:
+    """Some file beside ``piece`` that knows the structure's declaration waits for readers: perhaps before this end."""
+    beside, header = dirname(piece.path), basename(member.path).encode()
+    waiting = (path for word in _WAITING for path in view.files_with(word) if dirname(path) == beside)
+    return any(path == member.path or header in (view.source(path) or b"") for path in waiting)
 
 
 def _member(view: TreeView, path: str, struct: str) -> _Member | None:

@@ -84,6 +84,12 @@ def test_waiting_before_the_free_is_right() -> None:
     assert not freed(FREE.replace("lamp_dim(lamp)", "synchronize_rcu()"))
 
 
+def test_who_knows_the_structure_may_wait_before_it_has_it_freed() -> None:
+    waits = "void put_out(struct layer *layer)\n{\n\tlayer->dn = NULL;\n\tsynchronize_rcu();\n\tlayer_put(layer);\n}\n"
+    assert not freed(FREE, bulb=f"#include <linux/lamp.h>\n{waits}")
+    assert freed(FREE, bulb=waits)
+
+
 def test_a_lamp_that_never_was_published_is_freed_at_once() -> None:
     text = "void f(void)\n{\n\tstruct lamp *lamp = kzalloc(sizeof(*lamp), GFP_KERNEL);\n\n\tkfree(lamp);\n}\n"
     assert not freed(text)
