@@ -69,6 +69,21 @@ class Borrowing:
         found = self.bodies.find(name, file)
         return bool(found) and all(self.borrows(callee, at) for callee in found)
 
+    def gives_up(self, name: str, file: str) -> bool:
+        """Whether a body of ``name`` hands one of its parameters to an API that ends it."""
+        return any(
+            self._ended_by(called, at)
+            for callee in self.bodies.find(name, file) if callee.flow is not None
+            for param in callee.flow.params for called, at in param.passed
+        )  # fmt: skip
+
+    def _ended_by(self, name: str, at: int) -> bool:
+        summary = self.bodies.models.summary(name)
+        return summary is not None and any(
+            e.action in ("release", "take") and e.place.root == "arg" and e.place.index == at and not e.place.deref
+            for e in summary.effects
+        )
+
     def _reach(self, callee: Callee, at: int) -> set[_Node] | None:
         """All parameters that this one is handed on to; None when one of them may be kept or is unknown."""
         seen: set[_Node] = set()

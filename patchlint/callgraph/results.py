@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from patchlint.callgraph.facts import Result
 from patchlint.cfg import Cfg, Leave, walk
-from patchlint.effects import ANY, NEG, POS, ZERO
+from patchlint.effects import ANY, NEG, POS, ZERO, Effect
 from patchlint.ir import Assign, Binary, Call, Cast, Conditional, Decl, Evaluate, Expr, Function, Name, Num, Unary
 
 _TRUTHS: Final = frozenset(("==", "!=", "<", ">", "<=", ">=", "&&", "||"))
@@ -94,3 +94,13 @@ def _all(exprs: list[Expr] | tuple[Expr, ...], body: _Body, calls: set[str], see
     for expr in exprs:
         mask |= _class_of(expr, body, calls, seen)
     return mask
+
+
+def answers(mask: int) -> int:
+    """Any, of a body that says 0 whatever happens: callers ask because it may come to fail, and must be ready."""
+    return ANY if mask == ZERO else mask
+
+
+def on_success(effect: Effect) -> Effect:
+    """What a body that always returns 0 takes, it takes when it succeeds."""
+    return effect._replace(when=ZERO) if effect.action == "acquire" and effect.when == ANY else effect

@@ -11,6 +11,7 @@ from patchlint.callgraph.callees import Bodies, Callee
 from patchlint.callgraph.codec import VERSION, decode_summary, encode_summary
 from patchlint.callgraph.index import TreeIndex
 from patchlint.callgraph.inference import NOTHING, Inferred, agreed, infer
+from patchlint.callgraph.results import answers, on_success
 from patchlint.callgraph.scan import Definition
 from patchlint.callgraph.sleeping import Sleeping
 from patchlint.effects import ANY, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
@@ -43,6 +44,7 @@ class TreeCallees:
         self._owned = _owned(models)
         self._summaries: dict[tuple[object, ...], Summary | None] = {}
         self._inferred: dict[tuple[str, int, int], Inferred] = {}
+        self._shapes: dict[tuple[str, int], Summary] = {}
         self._heights: dict[tuple[str, int, int], int] = {}
         self._paying = False
         """Whether a body is explored to answer the same question about another: that would have no end."""
@@ -63,9 +65,20 @@ class TreeCallees:
         """
         found = self.models.summary(name)
         if found is not None and not self._own(found, file):
-            return found
+            return self._shaped(found, file, levels) if found.origin == "pattern" else found
         definitions = self.index.resolve(name, file)
         return self._of(name, definitions, levels) if definitions else None
+
+    def _shaped(self, shape: Summary, file: str, levels: int) -> Summary:
+        """What the regular form of a name says, and what the body ends all the same."""
+        key = (shape.name, levels)
+        if key not in self._shapes:
+            self._shapes[key] = shape
+            if self.borrowing.gives_up(shape.name, file):
+                body = self._of(shape.name, self.index.resolve(shape.name, file), levels)
+                ends = (e for e in body.effects if e.action == "release") if body is not None else ()
+                self._shapes[key] = shape._replace(effects=(*shape.effects, *ends))
+        return self._shapes[key]
 
     def _own(self, api: Summary, file: str) -> bool:
         """Whether a file has a static function of an API's name, which then is what it calls."""
@@ -123,11 +136,12 @@ class TreeCallees:
         returns = {flow.returns_param for flow in flows}
         given_back = returns.pop() if len(returns) == 1 else -1
         count = min(len(flow.params) for flow in flows)
+        results = inferred.result & self._results(found)
         return Summary(
             name=name,
-            effects=inferred.effects,
+            effects=tuple(map(on_success, inferred.effects)) if results == ZERO else inferred.effects,
             args=tuple(self._argument(found, at, inferred, given_back) for at in range(count)),
-            result=_answers(inferred.result & self._results(found)),
+            result=answers(results),
             returns_arg=given_back,
             never_returns=inferred.never_returns or all(callee.never_returns for callee in found),
             sleeps=self.sleeping.agreed(found),
@@ -377,6 +391,6 @@ class FileCallees:
         return self._tree.models.family(resource)
 
 
-def _answers(mask: int) -> int:
-    """Any, of a body that says 0 whatever happens: callers ask because it may come to fail, and must be ready."""
-    return ANY if mask == ZERO else mask
+def _on_success(effect: Effect) -> Effect:
+    """What a body that always returns 0 takes, it takes when it succeeds."""
+    return effect._replace(when=ZERO) if effect.action == "acquire" and effect.when == ANY else effect

@@ -107,6 +107,8 @@ def _doubtful(leak: Standing) -> bool:
         return True  # who finds it may end it; a counter may tell how many elements there are
     if not evidence.contrast and (earlier_turn(leak.report, hold, leak.path) or _asked_again(leak)):
         return True
+    if leak.family.kind == "pair" and not evidence.contrast and not _ended_in_file(leak):
+        return True  # who made it so leaves it so
     if hold.lost and not _plainly_freed(leak):
         return True  # what ends the thing that holds it may well end it too
     if leak.family.kind == "lock" and evidence.error and _kept_by_success(leak):
@@ -114,6 +116,12 @@ def _doubtful(leak: Standing) -> bool:
     if leak.family.kind in ("lock", "rcu") and not evidence.error and _FOR_CALLER.search(leak.ctx.function.name):
         return True
     return _never_unwinds(leak.ctx, leak.report)
+
+
+def _ended_in_file(leak: Standing) -> bool:
+    """Whether anything in the file calls what ends such a hold."""
+    source = leak.ctx.source
+    return any(re.search(rb"\b%s\(" % name.encode(), source) for name in leak.family.releases)
 
 
 def _plainly_freed(leak: Standing) -> bool:

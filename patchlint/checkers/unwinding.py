@@ -15,7 +15,7 @@ from patchlint.checkers.beside import NOTHING_BESIDE, Beside, followers
 from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, last_word, undone
 from patchlint.dataflow import Callees
 from patchlint.effects import ANY, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
-from patchlint.ir import Assign, Binary, Call, Decl, Evaluate, Expr, Index, Name, Num
+from patchlint.ir import Assign, Binary, Call, Decl, Evaluate, Expr, Index, Name, Num, Unary
 from patchlint.ruleset import Models
 
 UNDOING = re.compile(
@@ -30,6 +30,9 @@ SHOWN = "shown"
 """Flag of effects that come from here."""
 ELSEWHERE = "elsewhere"
 """Flag of those whose other half is in a teardown function of the file."""
+_UNNAMED: Final = ("", "?", "!", "NULL")
+"""Words for results that no variable gets."""
+_ASKING: Final = (Branch, Leave, Select)
 _NAMED_AFTER_SUCCESS = re.compile(r"(?:^|_)(?:register|request|attach|enable)(?:_|$)")
 """What such a call does counts as done even where its result is thrown away."""
 
@@ -101,10 +104,10 @@ def shown_pairs(
             continue
         for other in others:
             undo = first.get(other)
-            if undo is None or _has_effect(base, other, "release"):
+            if undo is None or _has_effect(base, other, "release") or _only_look(base, name, other):
                 continue
             pair = _pair(use, undo, _tests_negative(cfg, use.target))
-            if pair is not None:
+            if pair is not None and (pair.taken.root == "result" or _tells_of_failure(cfg, use.target)):
                 family = Family(f"{name}/{other}", "pair", f"what {name}() set up", (other,))
                 families[family.name] = family
                 summaries[name], summaries[other] = _halves(base, name, other, family.name, pair)
@@ -126,6 +129,12 @@ def _half_read(base: Callees, name: str) -> bool:
     """All that is known of what ``name`` takes comes from its body: another half that tells nothing is the same."""
     summary = base.summary(name)
     return summary is not None and all("inferred" in e.flags for e in summary.effects if e.action in _HALVES)
+
+
+def _only_look(base: Callees, *names: str) -> bool:
+    """Whether all have regular names of functions that only look at what they get (``nla_get_u8``, ``nla_put_u8``)."""
+    found = map(base.summary, names)
+    return all(one is not None and one.origin == "pattern" and not one.effects for one in found)
 
 
 def _has_effect(base: Callees, name: str, action: str) -> bool:
@@ -168,7 +177,7 @@ class _Pair(NamedTuple):
 def _pair(use: Use, undo: Use, negative: bool) -> _Pair | None:
     """Where the two calls speak of the same thing."""
     texts = [render(arg) for arg in undo.call.args]
-    if use.target not in ("", "?", "!", "NULL") and use.target in texts:
+    if use.target not in _UNNAMED and use.target in texts:
         return _Pair(Place("result"), Place("arg", texts.index(use.target)), POS)
     when = _when(use, negative)
     same = [i for i, arg in enumerate(use.call.args) if render(arg) in texts and not isinstance(arg, Num)]
@@ -243,6 +252,24 @@ def _told_by_name(cfg: Cfg, target: str) -> bool:
         if isinstance(block.term, Branch)
         for node in walk(block.term.test)
     )
+
+
+def _tells_of_failure(cfg: Cfg, target: str) -> bool:
+    """Whether a result may be an error number: one in a variable that nothing asks is what the call was made for."""
+    if target in _UNNAMED or not target.isidentifier():
+        return True
+    terms = (block.term for block in cfg.blocks)
+    asked = (term.test if isinstance(term, Branch) else term.value for term in terms if isinstance(term, _ASKING))
+    return any(_asks(expr, target) for expr in asked if expr is not None)
+
+
+def _asks(expr: Expr, target: str) -> bool:
+    """Whether a condition is about a variable itself, not about what a function makes of it."""
+    if isinstance(expr, Call):
+        return expr.name.isupper() and any(_asks(arg, target) for arg in expr.args)
+    if isinstance(expr, Binary):
+        return _asks(expr.left, target) or _asks(expr.right, target)
+    return _asks(expr.operand, target) if isinstance(expr, Unary) else render(expr) == target
 
 
 def _tests_negative(cfg: Cfg, target: str) -> bool:

@@ -54,7 +54,8 @@ class Calls(MacroActs, Keeping):
     def is_new(self, hold: Hold) -> bool:
         """Whether what is held was made in this function."""
         site = self.log.sites.get((hold.site, hold.family))
-        return site is not None and site.by == "result" and self.holds.family(hold.family).kind == "mem"
+        made = site is not None and site.by == "result" and "found" not in site.flags
+        return made and self.holds.family(hold.family).kind == "mem"
 
     def place(self, st: State, expr: Call) -> Value:
         """The address behind a call that is used as an lvalue: ``container_of(...)->x``, ``per_cpu(x, cpu)``."""

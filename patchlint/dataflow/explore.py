@@ -168,7 +168,8 @@ class _Explorer:
             heappush(self.work, (target, self.count, target, st))
 
     def _evaluate(self, st: State, op: Evaluate) -> None:
-        self.machine.value(st, op.expr)
+        value = self.machine.value(st, op.expr)
+        self.facts.stated(st, value if isinstance(op.expr, Call) else 0)
 
     def _decl(self, st: State, op: Decl) -> None:
         if op.static:
@@ -273,7 +274,7 @@ class _Explorer:
             st.mark("answer", pos, "", truth, call)
 
     def _settled(self, st: State, kind: str, pos: int, text: str, truth: bool) -> None:
-        self.facts.settle(st)
+        self.facts.decided(st)
         st.mark(kind, pos, text, truth)
 
     def _select(self, st: State, term: Select, index: int) -> None:

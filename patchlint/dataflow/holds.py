@@ -37,6 +37,8 @@ class Holds(Matching):
             # Taken plainly while it is held: some call in between has let go of it, else this would wait for itself.
             st.holds = tuple(h for h in st.holds if h.family != hold.family or h.obj != hold.obj)
         self.log.sites.setdefault((site.pos, hold.family), site)
+        if "anew" in site.flags:
+            st.holds = tuple(h for h in st.holds if (h.family, h.obj) != (hold.family, hold.obj))
         same = [h for h in st.holds if h.site == hold.site and h.family == hold.family]
         if same and fam.kind == "pair" and not fam.nests and not hold.owned:
             # A state of one object, set anew in a turn of a loop.

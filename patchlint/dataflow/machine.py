@@ -225,8 +225,9 @@ class Machine:
         return self.fresh(st, pos, tag)
 
     def binary(self, st: State, expr: Binary) -> Value:
-        left = self.value(st, expr.left)
-        right = self.value(st, expr.right)
+        value_of = self._compared if expr.op in ("==", "!=") else self.value
+        left = value_of(st, expr.left)
+        right = value_of(st, expr.right)
         if expr.op == ",":
             return right
         if expr.op in ("==", "!=") and left != right and self._distinct(st, left, right):
@@ -235,6 +236,12 @@ class Machine:
         if value is None:
             return self.fresh(st, expr.pos, expr.op)
         return value
+
+    def _compared(self, st: State, expr: Expr) -> Value:
+        """One side of a comparison: the address of a member tells where it would be, and follows no pointer."""
+        if isinstance(expr, Unary) and expr.op == "&" and isinstance(expr.operand, Member) and expr.operand.arrow:
+            return self.values.make("f", self.value(st, expr.operand.base), expr.operand.field)
+        return self.value(st, expr)
 
     def _distinct(self, st: State, left: Value, right: Value) -> bool:
         """Memory just allocated is nothing that was there before."""

@@ -127,6 +127,9 @@ class Facts:
             return False
         if new != old:
             st.facts[value] = new
+            key = self.values.nodes[value]
+            if key[0] == "perr0":  # ``PTR_ERR_OR_ZERO(p) == -EBUSY``: it tells what ``p`` is
+                return self.narrow(st, key[1], NEG if new == NEG else ZERO | POS)
         return True
 
     def assume(self, st: State, value: Value, truth: bool) -> bool:
@@ -202,3 +205,32 @@ class Facts:
             if hold.cond >= 0 and not self.mask(st, hold.cond) & hold.mask:
                 st.holds = tuple(h for h in st.holds if h.cond < 0 or self.mask(st, h.cond) & h.mask)
                 return
+
+    def decided(self, st: State) -> None:
+        """A branch was taken: forget the holds that it rules out."""
+        self.settle(st)
+        self._refused(st)
+
+    def _refused(self, st: State) -> None:
+        """Forget what came with a call that told of its failure elsewhere: ``skb = make(&err); if (err) return err;``.
+
+        Only as long as nobody has asked whether the result itself is a valid pointer.
+        """
+        nodes = self.values.nodes
+        for hold in st.holds:
+            key = nodes[hold.obj]
+            if not hold.owned or key[0] != "s" or key[2] or not self.mask(st, hold.obj) & (NEG | ZERO):
+                continue
+            outs = (v for v in st.facts if v >= 0 and nodes[v][:2] == key[:2] and nodes[v][2].startswith("out"))
+            if any(not self.mask(st, v) & ZERO for v in outs):
+                st.holds = tuple(h for h in st.holds if h.obj != hold.obj)
+
+    def stated(self, st: State, value: Value) -> None:
+        """Two things are one where a statement warns of the opposite, ``WARN_ON(a != b);``, and goes on."""
+        nodes = self.values.nodes
+        equal = nodes[nodes[value][1]] if nodes[value][0] == "not" and st.holds else ()
+        if equal[:2] == ("op", "==") and nodes[equal[3]][0] not in ("c", "n", "neg"):
+            self.assume(st, value, False)
+            for one, other in (equal[2:], equal[:1:-1]):
+                if nodes[one][0] == "p":  # what was got back is what the caller has given
+                    st.holds = tuple(h for h in st.holds if not (h.owned and h.obj == other))

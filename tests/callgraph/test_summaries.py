@@ -537,3 +537,44 @@ void lamp_shared(struct lamp *lamp)
 def test_a_count_goes_with_the_result_and_is_no_debt_of_who_only_adds_one(models: Models) -> None:
     assert effects(infer(models, COUNTED_RESULT, "lamp_of")) == [("acquire", "refcount", Place("result"), NEG | POS)]
     assert effects(infer(models, COUNTED_RESULT, "lamp_shared")) == []
+
+
+SHAPES = """
+int skb_lose_datagram(struct sock *sk, struct sk_buff *skb)
+{
+	int err = lantern_unlink(sk, skb);
+
+	kfree_skb(skb);
+	return err;
+}
+int skb_measure(struct sk_buff *skb)
+{
+	return skb->len;
+}
+"""
+
+
+def test_a_body_that_frees_is_believed_where_only_a_shape_of_names_speaks(models: Models) -> None:
+    lost = infer(models, SHAPES, "skb_lose_datagram")
+    assert effects(lost) == [("release", "skb", Place("arg", 1), ANY)]
+    assert (lost.origin, lost.rest) == ("pattern", "borrow")
+    assert effects(infer(models, SHAPES, "skb_measure")) == []
+
+
+ALWAYS_WELL = """
+static int packet_init(void)
+{
+	dev_add_pack(&packet_type);
+	return 0;
+}
+static void packet_start(void)
+{
+	dev_add_pack(&packet_type);
+}
+"""
+
+
+def test_what_always_returns_0_takes_on_success_only(models: Models) -> None:
+    taken = Place("global", path="packet_type")
+    assert effects(infer(models, ALWAYS_WELL, "packet_init")) == [("acquire", "dev_pack", taken, ZERO)]
+    assert effects(infer(models, ALWAYS_WELL, "packet_start")) == [("acquire", "dev_pack", taken, ANY)]
