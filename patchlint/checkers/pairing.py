@@ -114,7 +114,8 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             if confidence is not None and contradicts_itself(ctx, report, path):
                 confidence = "low"
             if confidence is not None and ctx.mode == "tree":
-                evidence = _evidence(ctx, report, exit_, hold, ended)
+                others = [e for e in ended if not _swaps(report, e, hold, path)]
+                evidence = _evidence(ctx, report, exit_, hold, others, swapped=bool(ended) and not others)
                 confidence = graded(Standing(ctx, report, exit_, hold, site, family, path, evidence), confidence)
             if confidence is not None:
                 leak = Leak(exit_, hold, site, family, bool(ended))
@@ -130,11 +131,20 @@ def _again(ctx: FunctionContext, other: Exit, exit_: Exit, hold: Hold, family: F
     return any(known is not None and known.kind in SECTIONS for known in left)
 
 
-def _evidence(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit]) -> Evidence:
+def _swaps(report: PathReport, exit_: Exit, hold: Hold, path: list[Mark]) -> bool:
+    """What is ended there leaves another reference on the same thing behind, which ``path`` never took."""
+    gone = {r.obj for r in report.releases if r.site == hold.site}
+    here = {m.pos for m in path if m.kind == "acquire"}
+    return any(h.family == hold.family and h.obj in gone and h.site not in here for h in exit_.holds)
+
+
+def _evidence(
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, ended: list[Exit], *, swapped: bool
+) -> Evidence:
     fails = fails_silently(exit_, hold)
     same = any(alike(e, exit_) and not is_error(ctx, e) and fails_silently(e, hold) <= fails for e in ended)
     contrast = released(report, hold) or any(r.obj == hold.obj and r.family == hold.family for r in report.releases)
-    return Evidence(is_error(ctx, exit_), contrast, same)
+    return Evidence(is_error(ctx, exit_), contrast and not swapped, same)
 
 
 def _judge(

@@ -88,6 +88,8 @@ class Holds(Matching):
         if index < 0:
             index = self._through_body(st, effect, obj)
         if index < 0:
+            index = self._through_member(st, effect, obj)
+        if index < 0:
             index = self._by_text(st, effect, subject)
         site, held = (st.holds[index].site, st.holds[index].family) if index >= 0 else (-1, "")
         self.log.releases.setdefault(

@@ -134,6 +134,21 @@ class Matching:
                 return index
         return -1
 
+    def _through_member(self, st: State, effect: Effect, obj: Value) -> int:
+        """Index of the hold on the thing that ``obj`` was read from, where such a release ends it: -1 for none.
+
+        ``fput(sock->file)``: the reference goes with what the thing is known by.
+        """
+        key = self.values.nodes[obj]
+        place = self.values.nodes[key[1]] if key[0] == "ld" else key
+        if key[0] != "ld" or place[0] != "f" or self.family(effect.resource).kind != "ref":
+            return -1
+        held = (
+            i for i, h in enumerate(st.holds)
+            if h.obj == place[1] and h.family != effect.resource and self.ends(effect.resource, h.family)
+        )  # fmt: skip
+        return next(held, -1)
+
     def _counter_inside(self, st: State, obj: Value) -> int:
         """Index of the hold on a count that is a part of ``obj``, which is dropped as a whole; -1 for none."""
         roots = self.values.root
