@@ -81,7 +81,14 @@ def _outlives(ctx: FunctionContext, report: PathReport, event: Event) -> bool:
     path = marks(event.trail)
     if any(_keeps(ctx, h.family) and _taken_before(path, h.site, event.since) for h in event.holds):
         return False
-    return not _may_be_held(ctx, event.subject)
+    section = (0, len(ctx.source)) if ctx.mode == "tree" else (_opened(ctx, report, event.since), event.since)
+    return not _may_be_held(ctx, event.subject, section)
+
+
+def _opened(ctx: FunctionContext, report: PathReport, ended: int) -> int:
+    """Where the section that ends at ``ended`` begins, as the text has it."""
+    families = ((site.pos, ctx.callees.family(site.family)) for site in report.sites.values())
+    return max((pos for pos, family in families if pos < ended and family and family.kind == "rcu"), default=0)
 
 
 def _keeps(ctx: FunctionContext, name: str) -> bool:
@@ -101,20 +108,22 @@ def _taken_before(path: list[Mark], site: int, ended: int) -> bool:
     return taken
 
 
-def _may_be_held(ctx: FunctionContext, subject: str) -> bool:
-    """Whether some call that by its name may take a reference is given the pointer, or what it was loaded from."""
+def _may_be_held(ctx: FunctionContext, subject: str, section: tuple[int, int]) -> bool:
+    """Whether some call that by its name may take a reference is given the pointer, or what it was loaded from.
+
+    A reference to the latter keeps what was found through it only if it is taken inside of ``section``.
+    """
     root = re.match(r"\w+", subject)
     if root is None:
         return True
-    owners = {root[0]}
-    for name, value in assigned(ctx.function):
-        if name == root[0]:
-            owners |= {inner.id for inner in walk(value) if isinstance(inner, Name)}
-    return any(
-        _TAKES.search(call.name) and any(isinstance(node, Name) and node.id in owners for node in walk(call))
-        for call in calls_in(ctx.function)
-        if not _is_other(ctx, call.name)
-    )
+    values = (value for name, value in assigned(ctx.function) if name == root[0])
+    owners = {inner.id for value in values for inner in walk(value) if isinstance(inner, Name)}
+    for call in calls_in(ctx.function):
+        if _TAKES.search(call.name) and not _is_other(ctx, call.name):
+            held = {root[0], *owners} if section[0] <= call.pos < section[1] else {root[0]}
+            if any(isinstance(node, Name) and node.id in held for node in walk(call)):
+                return True
+    return False
 
 
 def _is_other(ctx: FunctionContext, name: str) -> bool:

@@ -57,7 +57,9 @@ def check(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
 
 def _no_barrier(ctx: FunctionContext) -> FunctionFault:
     name = ctx.function.name
-    message = f"{name}() ends the module but does not wait with rcu_barrier() for the callbacks of its call_rcu() calls"
+    caches = b"kmem_cache_destroy" in ctx.source[ctx.function.start : ctx.function.end]
+    ends = "destroys a cache" if caches else "ends the module"
+    message = f"{name}() {ends} but does not wait with rcu_barrier() for the callbacks of its call_rcu() calls"
     steps = (step(ctx, ctx.function.start, f"when {name}() returns, the code of the callbacks is gone"),)
     sure: Confidence = "low" if ctx.mode == "tree" else "medium"
     return FunctionFault(CHECKER, "no-barrier", "", ctx.function.start, name, message, steps, sure, "module_exit")

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from patchlint.cfg import parts, render, walk
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.evaluated import all_expressions, calls_in, nodes_in, statements
+from patchlint.checkers.evaluated import all_expressions, calls_in, nodes_in, statements, struct_pointers
 from patchlint.checkers.file_facts import List, place_of, pointers_in
 from patchlint.checkers.function_fault import FunctionFault, step
 from patchlint.checkers.protection import is_lock, lock_promised
@@ -60,6 +60,14 @@ def _locked(ctx: FunctionContext, report: PathReport) -> bool:
     return lock_promised(ctx, report) or any(is_lock(ctx, site.family) for site in report.sites.values())
 
 
+def _locked_at(ctx: FunctionContext, report: PathReport, pos: int) -> bool:
+    """Whether some lock may be held at the place: promised, left held, or let go of further down."""
+    taken = {site.pos for site in report.sites.values() if is_lock(ctx, site.family) and site.pos < pos}
+    ended = {r.site for r in report.releases}
+    later = {r.site for r in report.releases if r.pos > pos}
+    return lock_promised(ctx, report) or any(site in later or site not in ended for site in taken)
+
+
 # ------------------------------------------------------------------- pointers
 
 
@@ -67,13 +75,12 @@ def _pointers(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFaul
     own = pointers_in(ctx.source[ctx.function.start : ctx.function.end])
     known = {place for place, count in ctx.file.pointers if count - own[place] >= _ENOUGH and place[1]}
     fresh = _fresh(ctx)
-    locked = _locked(ctx, report)
     told: set[str] = set()
     for access in _accesses(ctx):
         text = render(access.expr)
         if text in told or not _is_rcu(ctx, access.expr, known) or _root(access.expr) in fresh:
             continue
-        sure = _sure(ctx, access, locked)
+        sure = _sure(ctx, report, access)
         if sure is not None:
             told.add(text)
             yield _plain(ctx, access, text, sure)
@@ -94,8 +101,9 @@ def _locals(ctx: FunctionContext) -> frozenset[str]:
     return frozenset((*declared, *(param.name for param in ctx.function.params)))
 
 
-def _sure(ctx: FunctionContext, access: _Access, locked: bool) -> Confidence | None:
+def _sure(ctx: FunctionContext, report: PathReport, access: _Access) -> Confidence | None:
     if access.stored is None:
+        locked = _locked(ctx, report) if ctx.mode == "tree" else _locked_at(ctx, report, getattr(access.expr, "pos", 0))
         return None if locked else "medium"
     empty = render(access.stored) in ("NULL", "0")
     if empty and not isinstance(access.expr, Name | Index):
@@ -194,13 +202,26 @@ def _lists(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
         if len(args) > 2 and isinstance(args[0], Name) and "list_for_each_entry" in macro.name:
             one = walked[args[0].id] = place_of(render(args[1])), render(args[2])
             if one in ctx.file.lists and _reads_plainly(ctx, report, macro):
-                yield _list_fault(ctx, macro, one)
+                yield _list_fault(ctx, macro, one[0][1])
     mine = _locals(ctx)
     for call in calls_in(ctx.function):
         if call.name in writers and call.args:
             one = _changed(call, walked)
             if one in ctx.file.lists and not (one[0][0] == "" and one[0][1] in mine):
-                yield _list_fault(ctx, call, one)
+                yield _list_fault(ctx, call, one[0][1])
+            elif ctx.file.links and place_of(render(call.args[0]))[0] not in walked and _unlinks(ctx, call):
+                yield _list_fault(ctx, call, render(call.args[0]))
+
+
+def _unlinks(ctx: FunctionContext, call: Call) -> bool:
+    """Whether the call takes out of its list what the file links into lists with RCU's primitives only."""
+    entry = call.args[0]
+    if len(call.args) > 1 or not isinstance(entry, Unary) or not isinstance(entry.operand, Member):
+        return False
+    base = entry.operand.base
+    if not isinstance(base, Name) or base.id in _fresh(ctx):
+        return False
+    return (dict(struct_pointers(ctx.function)).get(base.id, ""), entry.operand.field) in ctx.file.links
 
 
 def _is_cursor(macro: Call, arg: Expr) -> bool:
@@ -221,11 +242,22 @@ def _reads_plainly(ctx: FunctionContext, report: PathReport, macro: Call) -> boo
     """A reader's walk without RCU's form: other things are read under RCU here, and no lock is held."""
     if "rcu" in macro.name or "lockless" in macro.name or _locked(ctx, report):
         return False
-    return any(event.kind == "load" for event in report.events)
+    return any(event.kind == "load" for event in report.events) or _in_section(ctx, report, macro.pos)
 
 
-def _list_fault(ctx: FunctionContext, call: Call, changed: List) -> FunctionFault:
-    head = changed[0][1]
+def _in_section(ctx: FunctionContext, report: PathReport, pos: int) -> bool:
+    """Whether the place lies between the opening and the end of an RCU section of this function's own."""
+    sites = (site for site in report.sites.values() if site.pos < pos and not site.where)
+    opened = {site.pos for site in sites if _is_rcu_section(ctx, site.family)}
+    return any(ended.site in opened and ended.pos > pos for ended in report.releases)
+
+
+def _is_rcu_section(ctx: FunctionContext, name: str) -> bool:
+    family = ctx.callees.family(name)
+    return family is not None and family.kind == "rcu" and family.group == "rcu"
+
+
+def _list_fault(ctx: FunctionContext, call: Call, head: str) -> FunctionFault:
     message = f"{call.name}() on the list '{head}', which RCU readers walk: use the _rcu form"
     steps = (step(ctx, call.pos, f"{call.name}() is not safe against readers of '{head}'"),)
     return FunctionFault(CHECKER, "plain-list", "", call.pos, head, message, steps, "medium", call.name)

@@ -75,9 +75,9 @@ class Leaving:
         return late and self._function.return_type.split()[-1:] == ["int"]
 
     def _failed(self, st: State, cond: Value, value: Value, mask: int) -> bool:
-        """Whether the path was told that the call with the result ``cond`` failed, and says so itself."""
+        """Whether the path was told that the call with the result ``cond`` failed, and says so itself if it can."""
         known = self._facts.mask(st, cond)
-        fails = mask == NEG or cond == value or (self._function.return_pointer > 0 and mask == ZERO)
+        fails = mask in (NEG, 0) or cond == value or (self._function.return_pointer > 0 and mask == ZERO)
         return fails and bool(known & NEG) and not known & ZERO
 
     def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:

@@ -78,3 +78,36 @@ def test_module_that_does_not_wait_for_its_callbacks() -> None:
     assert [(t.rule, t.line) for t in told(MODULE % "")] == [("RCU008", 11)]
     assert not told(MODULE % "\trcu_barrier();\n")
     assert not told((MODULE % "").replace("module_exit(y_exit);\n", ""))
+
+
+INODES = """static struct inode *y_alloc_inode(struct super_block *sb)
+{
+	return alloc_inode_sb(sb, y_inodes, GFP_KERNEL);
+}
+
+static const struct super_operations y_ops = {
+	.free_inode = y_free_inode,
+};
+
+static void y_lists_end(void)
+{
+	kmem_cache_destroy(y_lists);
+}
+
+static int __init y_init(void)
+{
+	kmem_cache_destroy(y_inodes);
+	return -ENOMEM;
+}
+
+static void y_end(void)
+{
+%s	kmem_cache_destroy(y_inodes);
+}
+"""
+
+
+def test_cache_of_inodes_that_the_vfs_frees_after_a_grace_period() -> None:
+    assert [(t.rule, t.line) for t in told(INODES % "")] == [("RCU008", 21)]
+    assert not told(INODES % "\trcu_barrier();\n")
+    assert not told((INODES % "").replace(".free_inode", ".drop_inode"))
