@@ -366,7 +366,7 @@ def asks_what_was_given(ctx: FunctionContext, report: PathReport, exit_: Exit, h
     """The way around the release asks what the taking call was given: ``get(id)``, ``if (id >= 0) put(p)``."""
     at = site.pos + len(site.call)
     given = arguments(ctx.source, at + 1) if ctx.source[at : at + 1] == b"(" else None
-    names = {arg for arg in given or () if _PLACE.fullmatch(arg)}
+    names = {arg for arg in given or () if _PLACE.fullmatch(arg)} - {site.subject}  # the result goes by its name now
     asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and _asked(m.text) in names]
     return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
 

@@ -97,7 +97,7 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
             if site is None or family is None or hold.scope > 0 or family.name in managed:
                 continue
             passed, closed = outcomes.of(hold.site)
-            ended = [e for e in closed if not _again(ctx, e, exit_, hold, family)]
+            ended = [e for e in closed if not _again(e, hold, family)]
             if helper_may_undo(ctx, report, hold, site, family, path):
                 continue
             if callee_may_end(ctx, hold, path) or (hold.doubt and taken_on_success(ctx, report, outcomes, hold, path)):
@@ -122,13 +122,9 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 yield _leak_fault(ctx, leak, path, confidence, ended)
 
 
-def _again(ctx: FunctionContext, other: Exit, exit_: Exit, hold: Hold, family: Family) -> bool:
-    """The section was closed, and it or one that ``exit_`` does not leave was opened: the caller is to close that."""
-    if family.kind not in SECTIONS:
-        return False
-    sites = {h.site for h in exit_.holds if h != hold}
-    left = (ctx.callees.family(h.family) for h in other.holds if h.site not in sites)
-    return any(known is not None and known.kind in SECTIONS for known in left)
+def _again(exit_: Exit, hold: Hold, family: Family) -> bool:
+    """The section was closed and opened once more before the path leaves."""
+    return family.kind in SECTIONS and any((h.family, h.obj) == (hold.family, hold.obj) for h in exit_.holds)
 
 
 def _swaps(report: PathReport, exit_: Exit, hold: Hold, path: list[Mark]) -> bool:
