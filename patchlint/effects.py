@@ -80,6 +80,8 @@ class Summary(NamedTuple):
     """It surely writes nothing that outlives it: neither its arguments nor what they lead to are kept."""
     may_end: tuple[str, ...] = ()
     """Locks and sections, by family, that the body leaves on some path and never enters: whose, is not known."""
+    unused: tuple[int, ...] = ()
+    """Arguments of which the body does not speak."""
 
 
 class Family(NamedTuple):

@@ -16,6 +16,10 @@ _MAX_MACROS = 40
 
 _MACRO = re.compile(rb"#[ \t]*define[ \t]+(\w+)(?:\(([^()]*)\))?")
 _SEVERAL = re.compile(rb"\\\n")
+_PASTED = re.compile(rb"\w*(?:[ \t]*##[ \t]*\w+)+")
+"""Words put together by the preprocessor: a name that nobody knows."""
+_STATEMENTS = (b"do ", b"do{", b"{", b"if ", b"for ", b"while ")
+_QUOTED = re.compile(rb"#[ \t]*\w+")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -81,9 +85,10 @@ def _cut_macro(scan: FileScan, found: Definition) -> Body | None:
         named = params[-1][:-3].strip() or b"__VA_ARGS__"
         params[-1] = b"__VA_ARGS__"
         rest = re.sub(rb"(?:##[ \t]*)?\b" + named + rb"\b", b"__VA_ARGS__", rest)
-    if b"#" in rest or not rest or not all(_NAME.fullmatch(param) for param in params):
+    rest = _QUOTED.sub(b'""', _PASTED.sub(b"_pasted_", rest))
+    if b"#" in rest or not all(_NAME.fullmatch(param) for param in params):
         return None
-    statement = rest if rest.startswith((b"do ", b"do{", b"{", b"if ", b"for ", b"while ")) else b"return " + rest
+    statement = rest if not rest or rest.startswith(_STATEMENTS) else b"return " + rest
     arguments = b", ".join(b"void *" + param for param in params) or b"void"
     text = b"static void *%s(%s)\n{\n\t%s;\n}\n" % (match[1], arguments, statement)
     return Body(text, found.name)

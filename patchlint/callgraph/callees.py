@@ -38,9 +38,16 @@ class Callee(NamedTuple):
     @property
     def never_returns(self) -> bool:
         """Whether its head says so."""
-        if self.body is None:
-            return False
-        return b"__noreturn" in self.body.text[: max(0, self.body.text.find(b"{"))]
+        return b"__noreturn" in self._head
+
+    @property
+    def releases(self) -> bool:
+        """Whether its head says that it ends what its caller holds."""
+        return b"__releases" in self._head and b"__acquires" not in self._head
+
+    @property
+    def _head(self) -> bytes:
+        return self.body.text[: max(0, self.body.text.find(b"{"))] if self.body is not None else b""
 
     def parameter(self, at: int) -> ParamFlow | None:
         """The facts of the parameter that argument ``at`` becomes; None when that is unknown."""

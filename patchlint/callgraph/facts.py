@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from patchlint.effects import ANY
 
-VERSION = 6
+VERSION = 7
 """Raised when the meaning of the facts changes."""
 
 Passing = tuple[str, int]
@@ -20,6 +20,8 @@ class ParamFlow(NamedTuple):
     kept: str = ""
     """Why it may be kept whatever the callees do: "stored" before all others, "in a local", "indirect call", ..."""
     returned: bool = False
+    unused: bool = False
+    """The body does not speak of it: a macro that makes names of its argument, or does nothing."""
     passed: tuple[Passing, ...] = ()
     """Calls that get it."""
     stored_results: tuple[Passing, ...] = ()
@@ -70,8 +72,8 @@ def decode(text: str) -> Flow:
     params, returns_param, variadic, sure, called, looks, result = json.loads(text)
     return Flow(
         tuple(
-            ParamFlow(kept, returned, *(tuple((name, at) for name, at in calls) for calls in lists))
-            for kept, returned, *lists in params
+            ParamFlow(kept, returned, unused, *(tuple((name, at) for name, at in calls) for calls in lists))
+            for kept, returned, unused, *lists in params
         ),
         returns_param,
         variadic,

@@ -89,6 +89,7 @@ def _join(flows: Iterable[ParamFlow]) -> ParamFlow:
     return ParamFlow(
         next((flow.kept for flow in every if flow.kept), ""),
         any(flow.returned for flow in every),
+        all(flow.unused for flow in every),
         tuple(dict.fromkeys(one for flow in every for one in flow.passed)),
         tuple(dict.fromkeys(one for flow in every for one in flow.stored_results)),
         tuple(dict.fromkeys(one for flow in every for one in flow.returned_results)),
@@ -132,15 +133,17 @@ class _Reader:
         for node in nodes:
             self._look(node)
         returns = self._returns()
+        spoken_of = {node.id for node in nodes if isinstance(node, Name)}
         params = tuple(
             ParamFlow(
                 self.kept.get(at, ""),
                 at in self.returned,
+                param.name not in spoken_of and not self.kept.get(at),
                 tuple(self.passed.get(at, ())),
                 tuple(self.stored_results.get(at, ())),
                 tuple(self.returned_results.get(at, ())),
             )
-            for at in range(len(self.params))
+            for at, param in enumerate(self.params)
         )
         result = results_of(self.function, self.cfg)
         called = tuple(sorted(self.called))

@@ -149,6 +149,7 @@ class TreeCallees:
             where=f"{definitions[0].file}:{definitions[0].line}",
             looks=all(self._looks(callee) for callee in found),
             may_end=self._may_end(found),
+            unused=tuple(at for at in range(count) if all(flow.params[at].unused for flow in flows)),
         )
 
     def _looks(self, callee: Callee, depth: int = 0) -> bool:
@@ -168,13 +169,14 @@ class TreeCallees:
         return bool(found) and all(self._looks(callee, depth + 1) for callee in found)
 
     def _may_end(self, callees: tuple[Callee, ...]) -> tuple[str, ...]:
-        """Families of locks and sections that some of the bodies leaves by an API, and that none enters."""
+        """Families of locks and sections some body leaves by an API and, unless one says that it does, none enters."""
         acts: dict[str, set[str]] = {"acquire": set(), "release": set()}
         names = {name for callee in callees if callee.flow is not None for name in callee.flow.called if name}
         for summary in filter(None, map(self.models.summary, names)):
             for effect in summary.effects:
                 acts.setdefault(effect.action, set()).add(effect.resource)
-        left = ((name, self.models.family(name)) for name in sorted(acts["release"] - acts["acquire"]))
+        entered = set() if any(callee.releases for callee in callees) else acts["acquire"]
+        left = ((name, self.models.family(name)) for name in sorted(acts["release"] - entered))
         return tuple(name for name, family in left if family is not None and family.kind in ("lock", "rcu"))
 
     def _results(self, callees: tuple[Callee, ...], depth: int = 0) -> int:

@@ -110,12 +110,16 @@ def given_back_at_end(
 
 
 def made_when_missing(ctx: FunctionContext, site: Site, path: list[Mark]) -> bool:
-    """``if (!d->buf) d->buf = alloc()``, or ``if (!d->ready) { ...; d->ready = true; }``: who comes next finds it."""
+    """``if (!d->buf) d->buf = alloc()``, or ``if (!d->ready) { ...; d->ready = true; }``: who comes next finds it.
+
+    Instead of a flag the thing itself may tell, under another name.
+    """
     absent = [m.text for m in path if m.kind == "if" and not m.truth and m.pos < site.pos]
     asked = max((m.pos for m in path if m.kind == "if"), default=0)
     since = ctx.source[site.pos : max(site.pos, asked)]  # up to the last decision, so that a jump is not taken for it
     flags = (re.escape(word.encode()) for word in absent if _LONG_NAME.fullmatch(word))
-    return site.subject in absent or any(re.search(rb"%s\s*[=,]\s*(?:true|1)\s*[;)]" % flag, since) for flag in flags)
+    told = rb"(?:true|1|%s)" % re.escape(site.subject.encode())
+    return site.subject in absent or any(re.search(rb"%s\s*[=,]\s*%s\s*[;)]" % (flag, told), since) for flag in flags)
 
 
 def _undone_by_hand(report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
@@ -175,10 +179,14 @@ def left_in_managed_memory(
 
 
 def callee_may_end(ctx: FunctionContext, hold: Hold, path: list[Mark]) -> bool:
-    """A callee since leaves a lock or section of this sort, on an object that its body finds for itself."""
+    """A callee since leaves a lock or section of this sort, on an object that its body finds for itself.
+
+    What is left of the turns of a loop may be of the first: then a callee in any of them may have ended it.
+    """
     family = ctx.callees.family(hold.family)
     ends = {hold.family, *(family.compatible if family is not None else ())}
-    return any(m.kind == "may-end" and m.text in ends for m in marks_since(path, hold.site))
+    first = next((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), 0)
+    return any(m.kind == "may-end" and m.text in ends for m in path[first:])
 
 
 def kept_in_loop(report: PathReport, hold: Hold, path: list[Mark]) -> bool:

@@ -32,7 +32,8 @@ class FileFacts(NamedTuple):
     """The module's exit functions, where the file has callbacks run by call_rcu() and waits for none of them; of a file
     system with such a callback those that destroy its caches."""
     deferred: frozenset[str] = frozenset()
-    """What the callbacks that the file gives to call_rcu() call: what they drop is there until readers are gone."""
+    """What the callbacks that the file gives to call_rcu() call, or what is called where readers were waited for: what
+    is dropped there is there until readers are gone."""
 
 
 NO_FACTS: Final = FileFacts()
@@ -58,6 +59,7 @@ _FREES_INODES: Final = re.compile(rb"\.free_inode\s*=")
 _INODES: Final = re.compile(rb"\balloc_inode_sb\s*\(\s*\w+\s*,\s*(\w+)")
 _FUNCTION: Final = re.compile(rb"^(?:\w[^\n;=#]*?)?\b(\w+)\s*\([^()]*\)\s*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _STARTS: Final = re.compile(rb"(?:^|_)(?:init|setup|register|create)")
+_WAITED: Final = re.compile(rb"\bsynchronize_(?:rcu|net)(?:_expedited)?\s*\(\s*\)\s*;([^{}]*)\}")
 _CALLED: Final = re.compile(rb"\b(\w+)\s*\(")
 _INIT: Final = re.compile(rb"^module_init\s*\(\s*(\w+)\s*\)", re.MULTILINE)
 _EXIT: Final = re.compile(rb"^module_exit\s*\(\s*(\w+)\s*\)", re.MULTILINE)
@@ -130,6 +132,8 @@ def _deferred(text: bytes) -> frozenset[str]:
         name = re.escape(args[1].encode()) if len(args) == 2 else b""
         body = re.search(rb"\b%s\s*\([^()]*\)\s*\{(.*?)\n\}" % name, text, re.DOTALL) if name else None
         called |= {match[1].decode() for match in _CALLED.finditer(body[1])} if body else set()
+    for block in _WAITED.finditer(text):
+        called |= {match[1].decode() for match in _CALLED.finditer(block[1])}
     return frozenset(called)
 
 

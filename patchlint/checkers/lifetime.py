@@ -86,7 +86,7 @@ def _ended(report: PathReport, event: Event) -> Released | None:
 def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence | None:
     """How sure it is that the object may be gone; None when it may well be there."""
     passed = event.detail == "pass"
-    if passed and _TELLS.search(event.name):
+    if passed and (_TELLS.search(event.name) or _unused(ctx, event)):
         return None
     ended = _ended(report, event)
     if event.family == "freed":
@@ -104,6 +104,15 @@ def _sure(ctx: FunctionContext, report: PathReport, event: Event) -> Confidence 
     if site is None or site.by == "arg":
         return None
     return "low" if ctx.mode == "tree" and _shown_around(ctx, site, ended) else "medium"
+
+
+def _unused(ctx: FunctionContext, event: Event) -> bool:
+    """The callee, a macro most often, does not speak of what it is given."""
+    summary = ctx.callees.summary(event.name)
+    return summary is not None and any(
+        arg.pos == event.pos and at in summary.unused
+        for call in calls_in(ctx.function) if call.name == event.name for at, arg in enumerate(call.args)
+    )  # fmt: skip
 
 
 def _shown_around(ctx: FunctionContext, site: Site, ended: Released) -> bool:

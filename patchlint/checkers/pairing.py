@@ -231,7 +231,7 @@ def _judge_owned(
         return None
     if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, path)):
         return None
-    if not error and kept_in_loop(report, hold, path):
+    if kept_in_loop(report, hold, path) and not (error and not any(m.kind == "undo" for m in path)):
         return None
     if exit_.mask == 0 and contrast and walks_around(report, exit_, hold):
         return None  # ``if (register()) release(p);`` in a function without a result: kept, or else ...

@@ -59,7 +59,8 @@ def _access(ctx: FunctionContext, event: Event) -> FunctionFault:
     message = f"'{event.subject}' comes from rcu_access_pointer(), which gives a value to compare, and is followed"
     # Allowed where no reader is left (include/linux/rcupdate.h), which only the name can tell.
     sure: Confidence = "high"
-    if ctx.mode == "tree" and any(protects(ctx, hold.family) for hold in event.holds):
+    held = (*(hold.family for hold in event.holds), *ctx.held_by_callers)
+    if ctx.mode == "tree" and any(protects(ctx, name) for name in held):
         sure = "low"  # the pointer cannot go: what is missing is only the order of loads
     elif _ENDS.search(ctx.function.name):
         sure = "low" if ctx.mode == "tree" else "medium"

@@ -18,6 +18,7 @@ CHECKER: Final = "rcu"
 _WAITS: Final = re.compile(r"^synchronize_|rcu_barrier|_synchronize|quiesce")
 _RELEASES: Final = re.compile(r"(?:^|_)(?:release|free|destroy|destructor)$")
 _REPLACES: Final = frozenset(("rcu_replace_pointer", "rcu_swap_protected"))
+_GONE: Final = ("unlinked", "replaced")
 _ASSIGNS: Final = frozenset(("rcu_assign_pointer", "RCU_INIT_POINTER"))
 _LOADS: Final = re.compile(r"dereference|rcu_access_pointer")
 _SLAB: Final = "kmem_cache_free"
@@ -29,7 +30,8 @@ class Away(NamedTuple):
     """Something readers can no longer find but may still use.
 
     ``how`` is "unlinked", "replaced" or, for what was handed to a deferred free, "handed"; "loaded" are variables
-    that hold what the RCU pointer ``source`` points to.
+    that hold what the RCU pointer ``source`` points to; "waited" is no object, but that what was away before, perhaps
+    the container of all that follows, has no readers left.
     """
 
     object: str
@@ -143,7 +145,8 @@ class _Order:
 
     def _call(self, call: Call, now: _State) -> _State:
         if call.name in self.waits or _WAITS.search(call.name) or self._may_wait(call.name):
-            return frozenset(away for away in now if away.how == "loaded")
+            waited = {Away("", "waited", call.pos, call.name)} if any(away.how in _GONE for away in now) else set()
+            return frozenset(away for away in now if away.how in ("loaded", "waited")) | waited
         if not call.args:
             return now
         if call.name in _ASSIGNS:
@@ -173,9 +176,11 @@ class _Order:
             return
         owner = _plain(call.args[at])
         for away in now:
-            if away.object == owner and away.how in ("unlinked", "replaced"):
+            if away.object == owner and away.how in _GONE:
+                inner = self.ctx.mode == "tree" and any(one.how == "waited" for one in now)
                 self._report(call, away, "freed-early", f"'{owner}' is freed while RCU readers may still use it: no "
-                             f"grace period since {away.by}()", f"freed by {render(call.func)}()")  # fmt: skip
+                             f"grace period since {away.by}()", f"freed by {render(call.func)}()",
+                             "low" if inner else "medium")  # fmt: skip
 
     def _freed_argument(self, call: Call) -> int:
         """Which argument the call frees at once; -1 for none."""
@@ -202,13 +207,13 @@ class _Order:
                 self._report(call, away, "unlinked-late", f"'{owner}' is handed to {away.by}() while readers can still "
                              "find it; unlink it first", f"unlinked only here by {call.name}()")  # fmt: skip
 
-    def _report(self, call: Call, away: Away, fault: str, message: str, last: str) -> None:
+    def _report(self, call: Call, away: Away, fault: str, message: str, last: str, sure: Confidence = "medium") -> None:
         how = "handed over" if away.how == "handed" else away.how
         steps = (step(self.ctx, away.pos, f"'{away.object}' is {how} by {away.by}()"), step(self.ctx, call.pos, last))
         name = call.name or render(call.func)
         key = (call.pos, away.object)
         self.found.setdefault(key, FunctionFault(
-            CHECKER, fault, "", call.pos, away.object, message, steps, "medium", f"{away.by}|{name}"
+            CHECKER, fault, "", call.pos, away.object, message, steps, sure, f"{away.by}|{name}"
         ))  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def _unprotected(ctx: FunctionContext, report: PathReport, event: Event) -> bool
 
 
 def _dropped_later(ctx: FunctionContext, name: str) -> bool:
-    """The last reference of these objects is dropped by a callback of call_rcu(): no reader sees a count of 0."""
+    """The last reference of these objects is dropped when no reader is left: none sees a count of 0."""
     summary = ctx.callees.summary(name)
     families = (ctx.callees.family(e.resource) for e in summary.effects) if summary is not None else ()
     return any(family is not None and not ctx.file.deferred.isdisjoint(family.releases) for family in families)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.evidence import callee_may_end
 from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
 from patchlint.dataflow import Event, PathReport
 from patchlint.model import Confidence, Step
@@ -90,7 +91,10 @@ def _held(
     if event.name in ctx.ruleset.models.table("context").get("drops_lock", ()):
         return None
     ended = _ended(ctx, event.name)
+    path = marks(event.trail)
     for hold, family in reversed(families):
+        if callee_may_end(ctx, hold, path):
+            continue
         site = None if hold.family in ended else report.sites.get((hold.site, hold.family))
         if family is not None and family.context in contexts and hold.cond < 0 and site is not None:
             doubtful = bool(site.where) or _let_go_of(ctx, report, hold.site)

@@ -87,11 +87,11 @@ def _by_design(leak: Standing) -> bool:
     site, exit_ = leak.site, leak.exit
     return (
         (site.by == "given" and leak.hold.stored)
-        or _kept_by_result(leak.ctx, exit_)
+        or _kept_by_result(leak)
         or _of_nothing(site, leak.path)
         or _goes_with_result(exit_, site, leak.family)
         or site.call in leak.ctx.ruleset.models.table("unpaired").get("starts", ())
-        or (SHOWN in site.flags and _object_put(leak))
+        or ((SHOWN in site.flags or _set_up_inside(leak)) and _object_put(leak))
     )
 
 
@@ -186,6 +186,12 @@ def _last_word(ctx: FunctionContext, exit_: Exit, family: Family) -> bool:
     return summary is None or summary.result == ANY
 
 
+def _set_up_inside(leak: Standing) -> bool:
+    """A part of an object was set up, and is not itself what a count is dropped of."""
+    obj = leak.hold.obj
+    return leak.family.kind == "pair" and leak.site.by == "arg" and all(r.obj != obj for r in leak.report.releases)
+
+
 def _object_put(leak: Standing) -> bool:
     """A reference to the object that was set up is dropped instead: its end undoes what belongs to it."""
     ended = {m.pos for m in marks_since(leak.path, leak.hold.site) if m.kind == "release"}
@@ -208,9 +214,11 @@ def _around(report: PathReport, value: Value) -> set[Value]:
     return found
 
 
-def _kept_by_result(ctx: FunctionContext, exit_: Exit) -> bool:
-    """Results that by convention say that something is still held."""
-    return exit_.text in ctx.ruleset.models.table("handed").get("kept_on", ())
+def _kept_by_result(leak: Standing) -> bool:
+    """Results that by convention say that something is still held, perhaps under the name of a variable."""
+    words = leak.ctx.ruleset.models.table("handed").get("kept_on", ())
+    asked = {mark.text for mark in leak.path if mark.kind == "if" and mark.truth}
+    return leak.exit.text in words or any(f"{leak.exit.text} == {word}" in asked for word in words)
 
 
 def _of_nothing(site: Site, path: Sequence[Mark]) -> bool:

@@ -106,7 +106,7 @@ def shown_pairs(
             undo = first.get(other)
             if undo is None or _has_effect(base, other, "release") or _only_look(base, name, other):
                 continue
-            pair = _pair(use, undo, _tests_negative(cfg, use.target))
+            pair = _pair(use, undo, _tests_negative(cfg, use))
             if pair is not None and (pair.taken.root == "result" or _tells_of_failure(cfg, use.target)):
                 family = Family(f"{name}/{other}", "pair", f"what {name}() set up", (other,))
                 families[family.name] = family
@@ -118,7 +118,7 @@ def shown_pairs(
         if torn is not None:
             family = Family(f"{name}/{torn[0]}", "pair", f"what {name}() set up", (torn[0],))
             families[family.name] = family
-            when = POS if torn[1].root == "result" else _when(use, _tests_negative(cfg, use.target))
+            when = POS if torn[1].root == "result" else _when(use, _tests_negative(cfg, use))
             effect = Effect("acquire", family.name, torn[1], when, flags=frozenset((SHOWN, ELSEWHERE)))
             took = base.summary(name) or Summary(name, origin="pattern")
             summaries[name] = took._replace(effects=(*took.effects, effect))
@@ -272,12 +272,12 @@ def _asks(expr: Expr, target: str) -> bool:
     return _asks(expr.operand, target) if isinstance(expr, Unary) else render(expr) == target
 
 
-def _tests_negative(cfg: Cfg, target: str) -> bool:
-    """Whether the function asks ``target < 0``: then a positive result is success as well."""
-    return any(
-        isinstance(block.term, Branch)
-        and isinstance(block.term.test, Binary)
-        and block.term.test.op in ("<", ">=")
-        and render(block.term.test.left) == target
-        for block in cfg.blocks
-    )
+def _tests_negative(cfg: Cfg, use: Use) -> bool:
+    """Whether the next question after the call is ``target < 0``: then a positive result is success as well."""
+    later = (
+        block.term.test for block in cfg.blocks
+        if isinstance(block.term, Branch) and block.term.test.pos > use.call.pos
+        and any(render(node) == use.target for node in walk(block.term.test))
+    )  # fmt: skip
+    test = min(later, key=lambda test: test.pos, default=None)
+    return isinstance(test, Binary) and test.op in ("<", ">=") and render(test.left) == use.target

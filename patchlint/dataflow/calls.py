@@ -6,7 +6,7 @@ from typing import Final
 
 from patchlint.cfg import render
 from patchlint.dataflow.callees import Callees
-from patchlint.dataflow.holds import Holds
+from patchlint.dataflow.holds import COUNTED, Holds
 from patchlint.dataflow.keeping import Keeping
 from patchlint.dataflow.log import Log
 from patchlint.dataflow.machine import Machine
@@ -287,7 +287,9 @@ class Calls(MacroActs, Keeping):
                 return  # one of its counts, that was taken by itself
             self.holds.take(st, obj, result=result, mask=effect.when)
             if effect.frees and effect.when == ANY:
-                st.tags[obj] = ("freed", expr.pos)
+                self.holds.bury(st, obj, expr.pos)
+        elif effect.action == "tag" and effect.resource == COUNTED:
+            st.tags.setdefault(self.machine.values.root[obj], (COUNTED, expr.pos))
         elif effect.action == "tag":
             st.tags[obj] = (effect.resource, expr.pos)
 

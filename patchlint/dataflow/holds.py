@@ -10,6 +10,9 @@ from patchlint.dataflow.state import Facts, Hold, State
 from patchlint.dataflow.values import Value, Values
 from patchlint.effects import ANY, POS, Effect, Family
 
+COUNTED = "counted"
+"""Tag of what has one count more than it came with: who gives it up once may go on."""
+
 _MAX_SAME = 2
 """Holds of one place in one state, the last ones: a loop that takes without end must converge."""
 
@@ -70,6 +73,7 @@ class Holds(Matching):
             self.log.event(Event("held", site.pos, site.call, tag, obj, site.subject, st.holds, st.trail, since))
 
     # ending ---------------------------------------------------------------
+
 
     def count_down(self, st: State, obj: Value) -> bool:
         """``obj`` is consumed: end the hold on a count inside of it, if there is one."""
@@ -184,13 +188,20 @@ class Holds(Matching):
             self._end_with(st, obj)
         if fam.kind in OWNED and effect.when == ANY:
             if effect.frees:
-                st.tags[obj] = ("freed", pos)
+                self.bury(st, obj, pos)
             elif not self._kept_alive(st, obj):
                 st.tags.setdefault(obj, ("dropped", pos))
         elif fam.kind == "rcu" and not any(self.family(h.family).kind == "rcu" for h in st.holds):
             for value, (tag, _) in list(st.tags.items()):
                 if tag == "rcu":
                     st.tags[value] = ("stale", pos)
+
+    def bury(self, st: State, obj: Value, pos: int) -> None:
+        """``obj`` was given up: it is not to be used, unless a count more had been taken, or there is none."""
+        if st.tags.get(obj, ("", 0))[0] == COUNTED:
+            del st.tags[obj]
+        elif self.facts.mask(st, obj) & POS:
+            st.tags[obj] = ("freed", pos)
 
     def _kept_alive(self, st: State, obj: Value) -> bool:
         """Whether another reference is held on what ``obj`` is part of; a lock inside of it is none."""

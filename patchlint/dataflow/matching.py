@@ -121,7 +121,7 @@ class Matching:
         """Index of the hold on the same thing where one half was understood from a body: -1 for none.
 
         What a wrapper takes as memory another gives back as a count: the names of the two need not fit.  Memory that
-        is freed in the way of another sort is freed all the same.
+        is freed in the way of another sort is freed all the same, and with the drop of the count that it began with.
         """
         if self.family(effect.resource).kind not in OWNED:
             return -1
@@ -129,7 +129,7 @@ class Matching:
         for index, hold in enumerate(st.holds):
             site = self.log.sites.get((hold.site, hold.family))
             by_body = "inferred" in effect.flags or (site is not None and site.where != "")
-            by_body |= hold.obj == obj and {self.family(hold.family).kind, self.family(effect.resource).kind} == {"mem"}
+            by_body |= hold.obj == obj and self.family(hold.family).kind == "mem"
             if hold.owned and by_body and hold.family != SEED and roots[hold.obj] == roots[obj]:
                 return index
         return -1
