@@ -105,7 +105,7 @@ def _doubtful(leak: Standing) -> bool:
         return True  # told from a body or kept on success, and nothing here ends it
     if ELSEWHERE in site.flags or (hold.owned and (hold.stored or "[" in site.subject)):
         return True  # who finds it may end it; a counter may tell how many elements there are
-    if not evidence.contrast and (earlier_turn(leak.report, hold, leak.path) or _asked_again(leak)):
+    if _asked_again(leak) or (not evidence.contrast and earlier_turn(leak.report, hold, leak.path)):
         return True
     if leak.family.kind == "pair" and not evidence.contrast and not _ended_in_file(leak):
         return True  # who made it so leaves it so
@@ -150,8 +150,9 @@ def _hangs_on_others(leak: Standing) -> bool:
 
 def _asked_again(leak: Standing) -> bool:
     """What the last turn of a loop asked for was not got: this is of an earlier one."""
-    since = marks_since(leak.path, leak.hold.site)
-    return any(m.kind == "if" and not m.truth and m.text == leak.site.subject for m in since)
+    since, asked = marks_since(leak.path, leak.hold.site), leak.site.subject
+    absent = {(asked, False), (f"{asked} == NULL", True), (f"IS_ERR({asked})", True)}
+    return any(m.kind == "if" and (m.text, m.truth) in absent for m in since)
 
 
 def _never_unwinds(ctx: FunctionContext, report: PathReport) -> bool:
