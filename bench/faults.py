@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-_LEAKS = ("REF001", "MEM001", "PAIR001")
+_LEAKS = ("REF001", "REF004", "MEM001", "PAIR001")
 
 
 class Body(NamedTuple):
@@ -19,6 +19,8 @@ class Body(NamedTuple):
     head: int
     first: int
     lines: list[str]
+    returned: str = ""
+    """What its head says before its name."""
 
 
 class Edit(NamedTuple):
@@ -46,7 +48,7 @@ _LOCKS = re.compile(
 _TAKES_MEMORY = r"k[mzvc]\w*alloc\w*|kvm?alloc\w*|kmem\w*dup\w*|kstrn?dup\w*|v[mz]alloc\w*|kasprintf"
 _TAKES_REFERENCE = (
     r"of_(?:get|find|parse_phandle|node_get)\w*|alloc_skb|\w+_skb_alloc|skb_(?:clone|copy)|nlmsg_new|genlmsg_new"
-    r"|pci_get\w*|dev_get_by\w+|fget|bus_find_device\w*|class_find_device\w*|clk_get|get_device|try_module_get|alloc_page"
+    r"|pci_get_(?!drvdata)\w+|dev_get_by\w+|fget|bus_find_device\w*|class_find_device\w*|clk_get|get_device|try_module_get|alloc_page"
 )
 _GIVES = re.compile(
     r"^\s*(?:kv?free|kfree_skb|nlmsg_free|vfree|of_node_put|fput|pci_dev_put|dev_put|put_device|sock_put|clk_put"
@@ -120,7 +122,7 @@ def _gfp_in(opens: str, closes: str) -> Callable[[Body], Iterator[Edit]]:
                 inside = True
             elif re.search(closes, line) or (line.startswith("}") or re.match(r"^\w+:$", line)):
                 inside = False
-            if inside and "GFP_ATOMIC" in line and "?" not in line:
+            if inside and re.search(r"[(,|] ?GFP_ATOMIC\b(?! *[?=])", line) and "?" not in line:
                 yield Edit(at, line.replace("GFP_ATOMIC", "GFP_KERNEL"))
 
     return edits
@@ -134,7 +136,15 @@ def _goto_to_return(body: Body) -> Iterator[Edit]:
         given = [one for one in (label[1].split("\n") if label else ()) if _GIVES.match(one) or _LOCKS.match(one)]
         dead = "BUG()" in body.lines[at - 1]
         if jump and not dead and any(_held(body, at, one) for one in given):
-            yield Edit(at, jump[1] + "return -EINVAL;")
+            yield Edit(at, jump[1] + _failing(body.returned))
+
+
+def _failing(returned: str) -> str:
+    """How a function that returns this leaves when it fails."""
+    if "*" in returned:
+        return "return NULL;"
+    kind = returned.split()[-1:]
+    return "return;" if kind == ["void"] else "return false;" if kind == ["bool"] else "return -EINVAL;"
 
 
 def _held(body: Body, at: int, line: str) -> bool:
@@ -147,7 +157,8 @@ def _held(body: Body, at: int, line: str) -> bool:
     takes = re.search(
         rf"\b{gives['what']} =\s+\(?(?:{_TAKES_MEMORY}|{_TAKES_REFERENCE})\(", "\n".join(before)
     )
-    missing = re.search(rf"!{gives['what']}\b|IS_ERR\w*\({gives['what']}\)", "\n".join(body.lines[max(at - 3, 0) : at]))
+    absent = rf"!{gives['what']}\b|\b{gives['what']} == NULL|IS_ERR\w*\({gives['what']}\)"
+    missing = re.search(absent, "\n".join(body.lines[max(at - 3, 0) : at]))
     return takes is not None and missing is None
 
 

@@ -3,9 +3,14 @@
 Run ``python bench/plant.py TREE [--op OP,...] [--form edit|add] [--limit N] [--seed S] [--skip CASES.jsonl]``.  Each
 planted fault becomes a patch mail and is reviewed in this process with the index of the tree: form ``edit`` changes
 the sound function, in form ``add`` the faulty one arrives whole, so that nothing in the difference gives it away.
-Printed are, for each kind of fault, how many were planted and found and how many other findings came with them, then
-every miss with its place.
-The places are chosen by the text of the function alone, so a few plants are no faults: read the misses.
+Printed are every miss and every other finding with its place, then, for each kind of fault, how many were planted and
+found and how many other findings came with them.
+
+The places are chosen by the text of the function alone, so a few plants are no faults: read the misses.  Known sorts
+that are none: what is dropped was also put where others find it (a card, a list) and success keeps it there; the
+function lets go of its caller's lock and takes it again; what is left out is code that no configuration builds; what
+the other code does twice (a second put of the same reference).  Of the rest most are things that only a whole
+subsystem tells: who a counter says is the last one, what a callee puts into a structure, locks taken for each element.
 """
 
 from __future__ import annotations
@@ -75,7 +80,7 @@ def plants(
 def _bodies(text: str) -> Iterator[Body]:
     for match in _FUNCTION.finditer(text):
         head, first = (text.count("\n", 0, match.start(group)) for group in (0, "body"))
-        yield Body(match["name"], head, first, match["body"].split("\n"))
+        yield Body(match["name"], head, first, match["body"].split("\n"), text[match.start() : match.start("name")])
 
 
 def _plant(op: str, file: str, text: str, body: Body, edit: Edit, form: str) -> Plant:

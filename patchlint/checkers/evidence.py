@@ -105,7 +105,7 @@ def given_back_at_end(
         return False
     return ELSEWHERE in site.flags or any(
         _gives_back(ctx, call, family, report.keys[hold.obj], last_word(site.subject))
-        for teardown in ctx.teardowns for call in teardown.calls
+        for teardown in ctx.teardowns if site.call not in teardown.arranged_by for call in teardown.calls
     )  # fmt: skip
 
 
@@ -212,10 +212,23 @@ def drops_another(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
 
 
 def walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
-    """The path passes ``if (flag) release(x);`` with the flag unset, which may well tell that none is due."""
+    """The path passes ``if (flag) release(x);`` with the flag unset, which may well tell that none is due.
+
+    Not ``if (bad) { release(x); return; }``: that is another way out.
+    """
     asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if"]
     places = [r.pos for r in report.releases if r.site == hold.site and r.exact and r.pos < exit_.pos]
+    ways_out = {e.pos for e in report.exits if e.pos < exit_.pos}
+    places = [place for place in places if not any(0 < pos - place < _NEAR for pos in ways_out)]
     return any(0 < place - pos < _NEAR for place in places for pos in asked)
+
+
+def of_nothing(site: Site, path: Sequence[Mark]) -> bool:
+    """What was got is a structure, by value, whose pointer turned out to be NULL: ``if (!f.file)``."""
+    subject = re.escape(site.subject)
+    return site.by == "result" and any(
+        m.kind == "if" and not m.truth and re.fullmatch(rf"{subject}\.\w+", m.text) is not None for m in path
+    )
 
 
 def marks_since(path: list[Mark], site: int) -> list[Mark]:

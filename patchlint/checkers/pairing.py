@@ -35,6 +35,7 @@ from patchlint.checkers.evidence import (
     managed_families,
     memory_freed,
     of_each_turn,
+    of_nothing,
     released,
     still_registered,
     tail_call,
@@ -213,7 +214,7 @@ def _judge_owned(
 ) -> Confidence | None:  # fmt: skip
     contrast = released(report, hold)
     error = is_error(ctx, exit_)
-    if still_registered(ctx, report, exit_, hold):
+    if still_registered(ctx, report, exit_, hold) or of_nothing(site, path):
         return None
     if hold.stored:
         if error and left_in_managed_memory(ctx, report, hold, site, path):
@@ -226,7 +227,8 @@ def _judge_owned(
         return "medium" if error and owed and ctx.mode != "tree" else None
     kept = not error and not any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
     if family.kind == "pair" and (not contrast or kept):
-        return "medium" if error and known_here_only(hold, site, path) else None
+        owed = (error and known_here_only(hold, site, path)) or _in_hand(ctx, report, exit_, hold, site, family)
+        return "medium" if owed else None
     if asks_what_was_given(ctx, report, exit_, hold, site):
         return None
     if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, path)):
@@ -244,6 +246,19 @@ def _judge_owned(
             return "medium" if owed else None
         return "medium" if error or any(alike(e, exit_) for e in ended) else None
     return "high" if contrast and not kept and not hold.doubt and not walks_around(report, exit_, hold) else "medium"
+
+
+def _in_hand(
+    ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site, family: Family
+) -> bool:
+    """A handle in a variable of the function's own, of a patch to it, of which nothing is left but to give it back.
+
+    Nothing was set by it that is to stay (a clock that was turned on), and nobody but models saw it.
+    """
+    if ctx.mode != "changed" or family.sort != "clk" or site.where or not site.subject.isidentifier():
+        return False
+    roots = report.roots
+    return not any(h != hold and roots[h.obj] == roots[hold.obj] for h in exit_.holds)
 
 
 def _judge_state(

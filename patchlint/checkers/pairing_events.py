@@ -46,7 +46,8 @@ def _taken_again(
 ) -> Iterator[FunctionFault]:
     """A lock taken anew that nothing since sounds like having let go of; where that was so before, it shows."""
     site = report.sites.get((event.since, event.family))
-    if site is None or any(m.kind == "undo" for m in marks_since(path, event.since)):
+    undone = (m.text for m in marks_since(path, event.since) if m.kind == "undo")
+    if site is None or any(_may_let_go(ctx, name) for name in undone):
         return
     subject = site.subject or site.call
     steps = (step(ctx, event.since, f"{family.label} taken here by {site.call}()"), *decisions(ctx, path, event.since),
@@ -56,6 +57,12 @@ def _taken_again(
         f"{family.label} '{subject}' from {site.call}() is not released before {event.name}() takes it again", steps,
         "medium", f"{family.name}|{event.name}|again", family=family.name,
     )  # fmt: skip
+
+
+def _may_let_go(ctx: FunctionContext, name: str) -> bool:
+    """Whether a function that sounds like undoing may let go of its caller's lock: its body, if known, would say so."""
+    summary = ctx.callees.summary(name)
+    return summary is None or summary.origin != "body" or bool(summary.may_end) or "lock" in name
 
 
 def _underflow(

@@ -88,7 +88,6 @@ def _by_design(leak: Standing) -> bool:
     return (
         (site.by == "given" and leak.hold.stored)
         or _kept_by_result(leak)
-        or _of_nothing(site, leak.path)
         or _goes_with_result(exit_, site, leak.family)
         or site.call in leak.ctx.ruleset.models.table("unpaired").get("starts", ())
         or ((SHOWN in site.flags or _set_up_inside(leak)) and _object_put(leak))
@@ -220,14 +219,6 @@ def _kept_by_result(leak: Standing) -> bool:
     words = leak.ctx.ruleset.models.table("handed").get("kept_on", ())
     asked = {mark.text for mark in leak.path if mark.kind == "if" and mark.truth}
     return leak.exit.text in words or any(f"{leak.exit.text} == {word}" in asked for word in words)
-
-
-def _of_nothing(site: Site, path: Sequence[Mark]) -> bool:
-    """What was got is a structure, by value, whose pointer turned out to be NULL: ``if (!f.file)``."""
-    subject = re.escape(site.subject)
-    return site.by == "result" and any(
-        m.kind == "if" and not m.truth and re.fullmatch(rf"{subject}\.\w+", m.text) is not None for m in path
-    )
 
 
 def _goes_with_result(exit_: Exit, site: Site, family: Family) -> bool:

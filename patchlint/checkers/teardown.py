@@ -7,7 +7,7 @@ nobody calls the teardown of what never came up.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -25,7 +25,7 @@ class Teardown(NamedTuple):
     name: str
     calls: frozenset[TornDown]
     arranged_by: frozenset[str] = frozenset()
-    """Functions that mention it without calling it: they arrange for its being called for what they set up."""
+    """Functions that mention it without calling it, or a table with it: they arrange for its being called."""
 
 
 Teardowns: TypeAlias = frozenset[Teardown]
@@ -41,6 +41,9 @@ _BODY: Final = re.compile(rb"^\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _NAME: Final = re.compile(rb"^(?:\w[^\n;=#]*?)?\b(\w+)[ \t]*\(", re.MULTILINE)
 _NOT_CODE: Final = re.compile(rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _CALL: Final = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
+_TABLE: Final = re.compile(
+    rb"^(?:static )?(?:const )?struct \w+ (?:const )?(\w+)(?:\[\w*\])?\s*=\s*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL
+)
 _MENTIONED: Final = re.compile(rb"\b[A-Za-z_]\w*+(?!\s*\()")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MAX_HEAD: Final = 400
@@ -53,12 +56,31 @@ _MAX_ARGUMENTS: Final = 200
 def teardowns(source: bytes) -> Teardowns:
     """What the teardown functions of a file, or of any piece of one, call."""
     bodies = list(_bodies(source))
-    found = [(name, body) for name, body in bodies if tears_down(name)]
-    words = {name: frozenset(_MENTIONED.findall(body)) for name, body in bodies if found and not tears_down(name)}
-    return frozenset(
-        Teardown(name, frozenset(_calls(body)), frozenset(who for who, said in words.items() if name.encode() in said))
-        for name, body in found
-    )
+    found: dict[str, frozenset[TornDown]] = {}
+    for name, body in bodies:
+        if tears_down(name):
+            found[name] = found.get(name, frozenset()) | frozenset(_calls(body))
+    setups = [(name, body) for name, body in bodies if name not in found]
+    arranging = _arranging(source, found, setups) if found else {}
+    return frozenset(Teardown(name, calls, arranging.get(name, frozenset())) for name, calls in found.items())
+
+
+def _arranging(
+    source: bytes, found: Mapping[str, frozenset[TornDown]], setups: Sequence[tuple[str, bytes]]
+) -> Mapping[str, frozenset[str]]:
+    """For each teardown the functions that mention it, a table that holds it, or one that calls it."""
+    tables = {table[1]: frozenset(_MENTIONED.findall(table[2])) for table in _TABLE.finditer(source)}
+    arranged: dict[str, set[str]] = {name: set() for name in found}
+    for setup, body in setups:
+        said = set(_MENTIONED.findall(body))
+        said.update(*(tables[name] for name in said & tables.keys()))
+        pending = [name for name in found if name.encode() in said]
+        while pending:
+            name = pending.pop()
+            if setup not in arranged[name]:
+                arranged[name].add(setup)
+                pending += (call.name for call in found[name] if call.name in found)
+    return {name: frozenset(who) for name, who in arranged.items()}
 
 
 @lru_cache(maxsize=16)

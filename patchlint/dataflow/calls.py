@@ -285,7 +285,7 @@ class Calls(MacroActs, Keeping):
         elif effect.action == "take":
             if effect.frees and effect.when == ANY and self.holds.count_down(st, obj):
                 return  # one of its counts, that was taken by itself
-            self.holds.take(st, obj, result=result, mask=effect.when)
+            self.holds.take(st, obj, result=result, mask=effect.when, frees=effect.frees)
             if effect.frees and effect.when == ANY:
                 self.holds.bury(st, obj, expr.pos)
         elif effect.action == "tag" and effect.resource == COUNTED:

@@ -210,8 +210,12 @@ class Holds(Matching):
             roots[h.obj] == roots[obj] and (h.owned or self.family(h.family).kind in OWNED) for h in st.holds
         )  # fmt: skip
 
-    def take(self, st: State, obj: Value, *, result: Value = -1, mask: int = ANY) -> None:
-        """Holds on ``obj`` leave with a callee, owned ones on anything derived from the same root as well."""
+    def take(self, st: State, obj: Value, *, result: Value = -1, mask: int = ANY, frees: bool = True) -> None:
+        """Holds on ``obj`` leave with a callee, owned ones on anything derived from the same root as well.
+
+        A lock inside of it goes with it only where the callee ``frees`` it: a thread that is given a thing does not
+        let go of our lock.
+        """
         if not st.holds:
             return
         roots = self.values.root
@@ -220,7 +224,9 @@ class Holds(Matching):
             hit = hold.obj == obj or (
                 roots[hold.obj] == roots[obj] and (hold.owned or self._inside(obj, hold.obj))
             )
-            if not hit or self.family(hold.family).kind == "rcu" or self.paid_for(st, hold):
+            kind = self.family(hold.family).kind
+            stays = kind == "rcu" or (kind == "lock" and hold.obj != obj and not frees)
+            if not hit or stays or self.paid_for(st, hold):
                 kept.append(hold)
                 continue
             self.log.kept.add((hold.site, self.log.pos))

@@ -34,6 +34,16 @@ class Keeping:
         if self._store_holds(st, given):
             st.mark("store", pos, text)
 
+    def cleared(self, st: State, value: Value) -> None:
+        """The place that a pointer was put into got NULL: where it was the only one, nobody finds it there any more."""
+        if value not in st.mem.values():
+            st.holds = tuple(
+                h._replace(stored=False) if h.stored and h.obj == value and self._kept_once(h) else h for h in st.holds
+            )
+
+    def _kept_once(self, hold: Hold) -> bool:
+        return sum(site == hold.site for site, _ in self.log.kept) == 1
+
     def _store_holds(self, st: State, given: set[Value], pos: int = -1) -> bool:
         """Holds on what is derived from ``given`` can be ended from elsewhere; whether there were any.
 

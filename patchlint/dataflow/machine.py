@@ -349,7 +349,10 @@ class Machine:
         if key[0] == "&l" and not self.locals.get(key[1], False):
             st.env[key[1]] = value
             return
+        old = st.mem.get(address, value)
         st.mem[address] = value
+        if value == 0 and old != 0:
+            self.calls.cleared(st, old)
         own = self.values.nodes[self.values.root[address]][0] == "&l"
         self.calls.stored(st, value, pos, local=own, text=text)
 

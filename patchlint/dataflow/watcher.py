@@ -21,6 +21,9 @@ class Watcher(Protocol):
     def stored(self, st: State, value: Value, pos: int, *, local: bool, text: str = "") -> None:
         """``value`` was put into memory; ``local`` when that is this function's own."""
 
+    def cleared(self, st: State, value: Value) -> None:
+        """The place that ``value`` was in got NULL instead."""
+
     def used(self, st: State, value: Value, expr: Expr, pos: int, what: str) -> None:
         """``value`` was followed."""
 

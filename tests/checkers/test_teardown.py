@@ -45,3 +45,39 @@ def test_last_words() -> None:
     assert [last_word(text) for text in ("&l->led", "l", "l->leds[i]", "to_lamp(d)->x", "3")] == [
         "led", "l", "leds", "x", "",
     ]  # fmt: skip
+
+
+def test_who_arranges_for_it() -> None:
+    """Who names the teardown, or a table that holds it or something that calls it; not who calls it."""
+    source = b"""
+static void lamp_free(struct lamp *l)
+{
+	kfree(l);
+}
+
+static void lamp_dev_free(struct device *dev)
+{
+	lamp_free(dev->lamp);
+}
+
+static const struct lamp_ops lamp_ops = {
+	.free = lamp_dev_free,
+};
+
+static int lamp_make(struct lamp *l)
+{
+	return lamp_add(l, &lamp_ops);
+}
+
+static int lamp_start(struct lamp *l)
+{
+	int err = lamp_make(l);
+
+	if (err)
+		lamp_free(l);
+	return err;
+}
+"""
+    assert {found.name: found.arranged_by for found in teardowns(source)} == {
+        "lamp_free": {"lamp_make"}, "lamp_dev_free": {"lamp_make"},
+    }  # fmt: skip
