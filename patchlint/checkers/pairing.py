@@ -235,7 +235,7 @@ def _judge_owned(
         return None
     if kept_in_loop(report, hold, path) and not (error and not any(m.kind == "undo" for m in path)):
         return None
-    if exit_.mask == 0 and contrast and walks_around(report, exit_, hold):
+    if exit_.mask == 0 and contrast and (walks_around(report, exit_, hold) or _turned_on(report, exit_, hold)):
         return None  # ``if (register()) release(p);`` in a function without a result: kept, or else ...
     static = report.keys[report.roots[hold.obj]][0] == "&g"
     if site.by == "arg" and not contrast and static and hold.mask == NEG:
@@ -257,8 +257,13 @@ def _in_hand(
     """
     if ctx.mode != "changed" or family.sort != "clk" or site.where or not site.subject.isidentifier():
         return False
+    return not _turned_on(report, exit_, hold)
+
+
+def _turned_on(report: PathReport, exit_: Exit, hold: Hold) -> bool:
+    """Something else is left on the same object, which is what it is kept for: a device or clock that is enabled."""
     roots = report.roots
-    return not any(h != hold and roots[h.obj] == roots[hold.obj] for h in exit_.holds)
+    return any(not h.owned and roots[h.obj] == roots[hold.obj] for h in exit_.holds)
 
 
 def _judge_state(

@@ -211,8 +211,9 @@ class Calls(MacroActs, Keeping):
 
     def _pass_on(self, st: State, expr: Call, args: list[Value], summary: Summary, result: Value) -> None:
         """What becomes of what is held and given to the call, besides its effects."""
-        if any(self._registers(effect) for effect in summary.effects):
-            self._share(st, args, expr.pos)
+        registers = [effect.when for effect in summary.effects if self._registers(effect)]
+        if registers:
+            self._share(st, args, expr.pos, result, max(registers))
         elif any(effect.action == "acquire" and effect.place.root == "result" for effect in summary.effects):
             self._absorb(st, args)
         else:

@@ -169,6 +169,9 @@ class Holds(Matching):
     def _end(self, st: State, index: int, effect: Effect, result: Value, pos: int, name: str) -> None:
         hold = st.holds[index]
         rest = (*st.holds[:index], *st.holds[index + 1 :])
+        if hold.cond >= 0:  # the one thing, whatever the call said that it was given to
+            one = (hold.family, hold.obj, hold.site, hold.cond)
+            rest = tuple(h for h in rest if (h.family, h.obj, h.site, h.cond) != one)
         if effect.when != ANY and result >= 0:
             kept = self.conditional(st, hold, result, ANY & ~effect.when)
             rest = rest if kept is None else (*rest, kept._replace(ending="inferred" in effect.flags))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from patchlint.dataflow.holds import Holds
 from patchlint.dataflow.log import Log
 from patchlint.dataflow.machine import Machine
+from patchlint.dataflow.matching import SEED
 from patchlint.dataflow.report import Policy
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.values import Value
-from patchlint.effects import NEG, POS
+from patchlint.effects import ANY, NEG, POS
 
 
 class Keeping:
@@ -129,14 +130,25 @@ class Keeping:
         inside = {root[v] for a, v in st.mem.items() if root[a] == root[value]}
         return inside | {root[v] for a, v in st.mem.items() if root[a] in inside}
 
-    def _share(self, st: State, args: list[Value], pos: int) -> None:
+    def _share(self, st: State, args: list[Value], pos: int, result: Value, when: int) -> None:
         """What was registered can be found by others: holds on the things it is part of count as stored.
 
-        Not what it was made of: the hold that begins here tells at each exit what becomes of that.
+        Not where the call, by its ``result``, has failed.  Not what it was made of: the hold that begins here tells at
+        each exit what becomes of that.
         """
         roots = self.machine.values.root
         given = {roots[value] for value in args}.union(*(self._inside_local(st, value) for value in args))
         given -= {roots[h.obj] for h in st.holds if h.site == pos and (h.owned or h.cond >= 0)}
-        st.holds = tuple(
-            h._replace(stored=True) if h.owned and h.site != pos and roots[h.obj] in given else h for h in st.holds
-        )
+        kept: list[Hold] = []
+        for hold in st.holds:
+            if not hold.owned or hold.site == pos or roots[hold.obj] not in given:
+                kept.append(hold)
+                continue
+            failed = None
+            if when != ANY and hold.family != SEED and not hold.stored:
+                failed = self.holds.conditional(st, hold, result, ANY & ~when)
+            if failed is None:
+                kept.append(hold._replace(stored=True))
+            else:
+                kept += (failed._replace(cond=result, mask=when, stored=True), failed)
+        st.holds = tuple(kept)
