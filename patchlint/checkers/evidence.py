@@ -8,7 +8,7 @@ from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.function_fault import marks
-from patchlint.checkers.teardown import TornDown, arguments, last_word
+from patchlint.checkers.teardown import TornDown, last_word
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
 from patchlint.dataflow import Exit, Hold, Key, Mark, PathReport, Released, Site
 from patchlint.effects import Family
@@ -16,8 +16,6 @@ from patchlint.effects import Family
 COUNTED: Final = ("clk", "pm")
 """Sorts of state that a failing function must set back itself; registrations are often left to the caller's undoing."""
 _MAKES: Final = re.compile(r"(?:^|_)(?:register|create|add)(?:_|$)")
-_NEAR: Final = 100
-"""Bytes of source between a condition and the call that it guards."""
 _HEAD: Final = 300
 """Bytes of a function's head that are looked at."""
 _ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
@@ -25,7 +23,6 @@ _ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
 _LONG_NAME: Final = re.compile(r"(?:\w+(?:->|\.))+(\w+)")
 _FAILED: Final = re.compile(r"IS_ERR(?:_OR_NULL)?\(|(?:\w+[_.>])?(?:err|error|ret|rc|rv|retval|status)(?: < 0)?$")
 """Tests that, when true, say that a call failed."""
-_PLACE: Final = re.compile(r"[A-Za-z_]\w*(?:(?:->|\.)\w+)*")
 PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 
 
@@ -211,26 +208,6 @@ def drops_another(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
     )
 
 
-def walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
-    """The path passes ``if (flag) release(x);`` with the flag unset, which may well tell that none is due.
-
-    Not ``if (bad) { release(x); return; }``: that is another way out.
-    """
-    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if"]
-    places = [r.pos for r in report.releases if r.site == hold.site and r.exact and r.pos < exit_.pos]
-    ways_out = {e.pos for e in report.exits if e.pos < exit_.pos}
-    places = [place for place in places if not any(0 < pos - place < _NEAR for pos in ways_out)]
-    return any(0 < place - pos < _NEAR for place in places for pos in asked)
-
-
-def of_nothing(site: Site, path: Sequence[Mark]) -> bool:
-    """What was got is a structure, by value, whose pointer turned out to be NULL: ``if (!f.file)``."""
-    subject = re.escape(site.subject)
-    return site.by == "result" and any(
-        m.kind == "if" and not m.truth and re.fullmatch(rf"{subject}\.\w+", m.text) is not None for m in path
-    )
-
-
 def marks_since(path: list[Mark], site: int) -> list[Mark]:
     """What happened after ``site`` was passed for the last time."""
     at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == site), default=0)
@@ -367,34 +344,10 @@ def discarded(site: Site, path: Sequence[Mark]) -> bool:
     return called and stays and not any(mark.kind == "if" and f"{site.call}(" in mark.text for mark in path)
 
 
-def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:
-    """The way around the release asks another field of the structure that the pointer is in: ``if (b.size)``."""
-    base = re.match(r"(.+)(?:\.|->)\w+$", site.subject)
-    if base is None:
-        return False
-    sibling = re.compile(rf"{re.escape(base[1])}(?:\.|->)\w+$")
-    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and sibling.match(m.text)]
-    return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
-
-
 def fails_silently(exit_: Exit, hold: Hold) -> bool:
     """A call failed since, in a function without a result, which has no other way to tell failure."""
     since = marks_since(marks(exit_.trail), hold.site)
     return exit_.mask == 0 and any(m.kind == "if" and m.truth and _FAILED.match(m.text) for m in since)
-
-
-def asks_what_was_given(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:
-    """The way around the release asks what the taking call was given: ``get(id)``, ``if (id >= 0) put(p)``."""
-    at = site.pos + len(site.call)
-    given = arguments(ctx.source, at + 1) if ctx.source[at : at + 1] == b"(" else None
-    names = {arg for arg in given or () if _PLACE.fullmatch(arg)} - {site.subject}  # the result goes by its name now
-    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and _asked(m.text) in names]
-    return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
-
-
-def _asked(text: str) -> str:
-    """The thing that a condition compares."""
-    return text.lstrip("!").partition(" ")[0]
 
 
 def left_to_caller(ctx: FunctionContext, report: PathReport, hold: Hold) -> bool:

@@ -16,8 +16,6 @@ from patchlint.checkers.doubts import taken_on_success
 from patchlint.checkers.evidence import (
     COUNTED,
     Outcomes,
-    asks_the_structure,
-    asks_what_was_given,
     callee_may_end,
     discarded,
     drops_another,
@@ -35,13 +33,11 @@ from patchlint.checkers.evidence import (
     managed_families,
     memory_freed,
     of_each_turn,
-    of_nothing,
     released,
     still_registered,
     tail_call,
     undoes_earlier,
     undone_in_loop,
-    walks_around,
 )
 from patchlint.checkers.exits import alike, fails_alike, is_error, leaving
 from patchlint.checkers.function_fault import (
@@ -56,6 +52,7 @@ from patchlint.checkers.lending import borne_out, is_lent
 from patchlint.checkers.pairing_events import SECTIONS, events
 from patchlint.checkers.standing_tree import Evidence, Standing, graded
 from patchlint.checkers.unwinding import SHOWN
+from patchlint.checkers.ways_around import asks_the_structure, asks_what_was_given, of_nothing, walks_around
 from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site
 from patchlint.effects import NEG, POS, ZERO, Family
 from patchlint.model import Confidence, Step

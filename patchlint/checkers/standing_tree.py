@@ -16,9 +16,9 @@ from patchlint.checkers.evidence import (
     PLAIN_MEMORY,
     earlier_turn,
     marks_since,
-    walks_around,
 )
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
+from patchlint.checkers.ways_around import walks_around
 from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, Value
 from patchlint.effects import ANY, NEG, POS, Family
 from patchlint.model import Confidence

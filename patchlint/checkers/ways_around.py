@@ -1,0 +1,61 @@
+"""Paths that go around a release: what they ask on the way may tell that nothing is held there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.evidence import marks_since
+from patchlint.checkers.function_fault import marks
+from patchlint.checkers.teardown import arguments
+from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site
+
+_NEAR: Final = 100
+"""Bytes of source between a condition and the call that it guards."""
+_PLACE: Final = re.compile(r"[A-Za-z_]\w*(?:(?:->|\.)\w+)*")
+
+
+def walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
+    """The path passes ``if (flag) release(x);`` with the flag unset, which may well tell that none is due.
+
+    Not ``if (bad) { release(x); return; }``: that is another way out.
+    """
+    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if"]
+    places = [r.pos for r in report.releases if r.site == hold.site and r.exact and r.pos < exit_.pos]
+    ways_out = {e.pos for e in report.exits if e.pos < exit_.pos}
+    places = [place for place in places if not any(0 < pos - place < _NEAR for pos in ways_out)]
+    return any(0 < place - pos < _NEAR for place in places for pos in asked)
+
+
+def of_nothing(site: Site, path: Sequence[Mark]) -> bool:
+    """What was got is a structure, by value, whose pointer turned out to be NULL: ``if (!f.file)``."""
+    subject = re.escape(site.subject)
+    return site.by == "result" and any(
+        m.kind == "if" and not m.truth and re.fullmatch(rf"{subject}\.\w+", m.text) is not None for m in path
+    )
+
+
+def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:
+    """The way around the release asks another field of the structure that the pointer is in: ``if (b.size)``."""
+    base = re.match(r"(.+)(?:\.|->)\w+$", site.subject)
+    if base is None:
+        return False
+    sibling = re.compile(rf"{re.escape(base[1])}(?:\.|->)\w+$")
+    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and sibling.match(m.text)]
+    return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
+
+
+def asks_what_was_given(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:
+    """The way around the release asks what the taking call was given: ``get(id)``, ``if (id >= 0) put(p)``."""
+    at = site.pos + len(site.call)
+    given = arguments(ctx.source, at + 1) if ctx.source[at : at + 1] == b"(" else None
+    names = {arg for arg in given or () if _PLACE.fullmatch(arg)} - {site.subject}  # the result goes by its name now
+    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and _asked(m.text) in names]
+    return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
+
+
+def _asked(text: str) -> str:
+    """The thing that a condition compares."""
+    return text.lstrip("!").partition(" ")[0]
