@@ -52,6 +52,8 @@ class Matching:
                 score += 1
             if score and not hold.stored:
                 score += 1
+            if score and not self._half_told(hold):
+                score += 1  # what this function took itself is what it gives back
             if score and hold.scope < 0 and hold.stored:
                 score += 1  # of two on a loop's element the one that was handed on is not what an early exit drops
             if score and score >= rank:
@@ -100,6 +102,11 @@ class Matching:
         """Name of the field that an address is, or is an element of; "" for none."""
         key = self.values.nodes[self._array(address)]
         return str(key[2]) if key[0] == "f" else ""
+
+    def _half_told(self, hold: Hold) -> bool:
+        """Whether a body alone says that it is taken, and nothing beside that body gives such a thing back."""
+        site = self.log.sites.get((hold.site, hold.family))
+        return site is not None and "unpaired" in site.flags
 
     def _part(self, family: str, whole: Value, obj: Value) -> bool:
         """What is freed is a thing that lives inside of a parameter, not the parameter."""
