@@ -104,6 +104,8 @@ class Family(NamedTuple):
     mismatch of flavours, not a leak."""
     nests: bool = False
     """The hold is a count: taking it again while held is right (RCU sections, references, ``preempt_disable``)."""
+    handle: bool = False
+    """A "pair" on a thing that the taking call returns (a mapping): whoever gets the pointer may end it."""
 
 
 class Macro(NamedTuple):

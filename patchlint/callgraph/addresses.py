@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from patchlint.dataflow import Key
 from patchlint.effects import Place
+from patchlint.ruleset import Models
 
 
 class Pointers(NamedTuple):
@@ -16,6 +17,15 @@ class Pointers(NamedTuple):
     """References and memory."""
     handles: frozenset[str]
     """Mappings and the like, see ``Family.handle``."""
+
+
+def pointers(models: Models) -> Pointers:
+    """The families whose holds go with a pointer."""
+    found = [family for name in models.families() if (family := models.family(name)) is not None]
+    return Pointers(
+        frozenset(one.name for one in found if one.kind in ("ref", "mem")),
+        frozenset(one.name for one in found if one.handle),
+    )
 
 
 def out_place(keys: Sequence[Key], address: int) -> Place | None:

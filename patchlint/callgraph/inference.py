@@ -9,14 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from patchlint.callgraph.addresses import content_place, lock_place, out_place
+from patchlint.callgraph.addresses import Pointers, content_place, lock_place, out_place
+from patchlint.callgraph.emptied import emptied
 from patchlint.callgraph.flows import evaluated, transparent
 from patchlint.cfg import Cfg, Leave, build, walk
 from patchlint.dataflow import SEED, Callees, Exit, Hold, PathReport, Policy, explore
 from patchlint.effects import ANY, NEG, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Call, Function, Variant
 
-MAX_STATES = 300
+MAX_STATES = 400
 """States explored of one callee; a body that needs more stays unknown."""
 
 _VOID = 8
@@ -40,14 +41,14 @@ class Inferred(NamedTuple):
 NOTHING = Inferred()
 
 
-def infer(function: Function, callees: Callees, owned: frozenset[str], stored: frozenset[int]) -> Inferred:
+def infer(function: Function, callees: Callees, pointers: Pointers, stored: frozenset[int]) -> Inferred:
     """The effects of a function, as far as all its variants agree.
 
-    ``owned``: families of references and memory; ``stored``: parameters that are put where they outlive the call.
+    ``stored``: parameters that are put where they outlive the call.
     """
     if not function.whole or function.bound_hit:
         return NOTHING
-    found = [_of_variant(function, variant, _Seeded(callees, owned), stored) for variant in function.variants]
+    found = [_of_variant(function, variant, _Seeded(callees, pointers), stored) for variant in function.variants]
     return agreed(found)
 
 
@@ -77,10 +78,10 @@ def agreed(found: Iterable[Inferred]) -> Inferred:
 class _Seeded:
     """The callees, with the family of the holds that parameters start with: any release of an object ends it."""
 
-    def __init__(self, callees: Callees, owned: frozenset[str]) -> None:
+    def __init__(self, callees: Callees, pointers: Pointers) -> None:
         self._callees = callees
-        self.owned = owned
-        self._seed = Family(SEED, "ref", "parameter", (), owned, nests=True)
+        self.owned = pointers.owned
+        self._seed = Family(SEED, "ref", "parameter", (), pointers.owned | pointers.handles, nests=True)
 
     def summary(self, name: str) -> Summary | None:
         return self._callees.summary(name)
@@ -150,6 +151,7 @@ class _Paths:
     def inferred(self) -> Inferred:
         """The effects and what becomes of the parameters."""
         effects = [*self._acquired(), *self._unlocked()]
+        effects += emptied(self.report, self.callees.owned, {effect.place: effect.when for effect in effects})
         args = []
         for at in range(len(self.function.params)):
             what, effect = self._parameter(at)
@@ -209,7 +211,8 @@ class _Paths:
         if not gone:
             return "", None
         if gone & kept:
-            return "some", None
+            surely = gone & ~kept & ANY
+            return "some", self._ended(at, surely, absent)[1] if surely else None
         when = ANY if not kept else gone
         return self._ended(at, when, absent)
 

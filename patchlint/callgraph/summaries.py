@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from patchlint.callgraph.addresses import pointers
 from patchlint.callgraph.affected import affected
 from patchlint.callgraph.borrowing import Borrowing
 from patchlint.callgraph.callees import Bodies, Callee
@@ -41,7 +42,7 @@ class TreeCallees:
             self.bodies, self._pays, base.borrowing if base is not None else None, self._untouched
         )
         self.sleeping = Sleeping(self.bodies)
-        self._owned = _owned(models)
+        self._pointers = pointers(models)
         self._summaries: dict[tuple[object, ...], Summary | None] = {}
         self._inferred: dict[tuple[str, int, int], Inferred] = {}
         self._shapes: dict[tuple[str, int], Summary] = {}
@@ -136,11 +137,13 @@ class TreeCallees:
         returns = {flow.returns_param for flow in flows}
         given_back = returns.pop() if len(returns) == 1 else -1
         count = min(len(flow.params) for flow in flows)
+        args = tuple(self._argument(found, at, inferred, given_back) for at in range(count))
         results = inferred.result & self._results(found)
         return Summary(
             name=name,
             effects=tuple(map(on_success, inferred.effects)) if results == ZERO else inferred.effects,
-            args=tuple(self._argument(found, at, inferred, given_back) for at in range(count)),
+            args=args,
+            rest=args[-1] if args and all(flow.variadic for flow in flows) else "unknown",
             result=answers(results),
             returns_arg=given_back,
             never_returns=inferred.never_returns or all(callee.never_returns for callee in found),
@@ -246,7 +249,7 @@ class TreeCallees:
         """Whether a call of an API takes a reference to its argument."""
         modelled = self.models.summary(name)
         return modelled is not None and any(
-            effect.action == "acquire" and effect.resource in self._owned and effect.place.root == "arg"
+            effect.action == "acquire" and effect.resource in self._pointers.owned and effect.place.root == "arg"
             and not effect.place.deref for effect in modelled.effects
         )  # fmt: skip
 
@@ -278,7 +281,7 @@ class TreeCallees:
             return NOTHING
         params = callee.flow.params if callee.flow is not None else ()
         stored = frozenset(at for at, param in enumerate(params) if param.kept == "stored")
-        inferred = infer(function, FileCallees(self, callee.definition.file, levels - 1), self._owned, stored)
+        inferred = infer(function, FileCallees(self, callee.definition.file, levels - 1), self._pointers, stored)
         effects = tuple(
             effect._replace(where=self._place(callee, function, effect.where)) for effect in inferred.effects
         )
@@ -352,12 +355,6 @@ class TreeCallees:
 def _opposes(one: Effect, effect: Effect, action: str) -> bool:
     same = (one.place.root, one.place.path) == (effect.place.root, effect.place.path)
     return one.action == action and one.resource == effect.resource and same
-
-
-def _owned(models: Models) -> frozenset[str]:
-    """The families of references and memory."""
-    found = ((name, models.family(name)) for name in models.families())
-    return frozenset(name for name, family in found if family is not None and family.kind in ("ref", "mem"))
 
 
 class FileCallees:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from patchlint.checkers.context import FunctionContext
+from patchlint.checkers.exits import is_error
 from patchlint.checkers.function_fault import marks
 from patchlint.checkers.teardown import TornDown, last_word
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
@@ -98,7 +99,7 @@ def given_back_at_end(
         return False
     if ELSEWHERE in site.flags and _undone_by_hand(report, hold, site, path):
         return False
-    if not (entered_from_outside(ctx) or undoes_earlier(path, site.pos)):
+    if not (entered_from_outside(ctx) or undoes_earlier(ctx, report, path, site.pos)):
         return False
     return ELSEWHERE in site.flags or any(
         _gives_back(ctx, call, family, report.keys[hold.obj], last_word(site.subject))
@@ -321,20 +322,26 @@ def lone(ctx: FunctionContext, exit_: Exit) -> bool:
     return sum(family is not None and family.sort in COUNTED for family in left) == 1
 
 
-def known_here_only(hold: Hold, site: Site, path: list[Mark]) -> bool:
+def known_here_only(ctx: FunctionContext, report: PathReport, hold: Hold, site: Site, path: list[Mark]) -> bool:
     """What the call gave was put nowhere and given to nobody: when the function fails, no one can end it any more.
 
     That this matters is shown by other functions that end such a thing, or by the path, which undoes what came before.
     """
     alone = site.by == "result" and hold.cond in (-1, hold.obj) and not (hold.doubt or hold.lost)
-    return alone and (ELSEWHERE in site.flags or undoes_earlier(path, site.pos))
+    return alone and (ELSEWHERE in site.flags or undoes_earlier(ctx, report, path, site.pos))
 
 
-def undoes_earlier(path: list[Mark], site: int) -> bool:
-    """The way out undoes what was taken before ``site``: it unwinds, and misses this one."""
+def undoes_earlier(ctx: FunctionContext, report: PathReport, path: list[Mark], site: int) -> bool:
+    """The way out undoes what was taken before ``site``: it unwinds, and misses this one.
+
+    In code that stands in the tree what success gives back at the same place as well is no unwinding.
+    """
     since = marks_since(path, site)
     earlier = {m.pos for m in path[: len(path) - len(since)] if m.kind == "acquire"} - {site}
-    return any(m.kind == "release" and m.site in earlier for m in since)
+    undone = {m.pos for m in since if m.kind == "release" and m.site in earlier}
+    if undone and ctx.mode == "tree":
+        undone -= {m.pos for e in report.exits if not is_error(ctx, e) for m in marks(e.trail) if m.kind == "release"}
+    return bool(undone)
 
 
 def discarded(site: Site, path: Sequence[Mark]) -> bool:

@@ -224,8 +224,8 @@ def _judge_owned(
         return "medium" if error and owed and ctx.mode != "tree" else None
     kept = not error and not any(alike(e, exit_) and not is_error(ctx, e) for e in ended)
     if family.kind == "pair" and (not contrast or kept):
-        owed = (error and known_here_only(hold, site, path)) or _in_hand(ctx, report, exit_, hold, site, family)
-        return "medium" if owed else None
+        owed = error and known_here_only(ctx, report, hold, site, path)
+        return "medium" if owed or _in_hand(ctx, report, exit_, hold, site, family) else None
     if asks_what_was_given(ctx, report, exit_, hold, site):
         return None
     if asks_the_structure(report, exit_, hold, site) or (kept and discarded(site, path)):
@@ -291,7 +291,7 @@ def _judge_state(
     if error and kept and not earlier_turn(report, hold, path):
         static = report.keys[report.roots[hold.obj]][0] == "&g" and family.sort == "reg"
         undoes = bool(report.releases) or (hold.cond >= 0 and lone(ctx, exit_))
-        surely = static or (family.sort in COUNTED and undoes) or undoes_earlier(path, site.pos)
+        surely = static or (family.sort in COUNTED and undoes) or undoes_earlier(ctx, report, path, site.pos)
         return "medium" if surely and not site.where else "low"
     return None
 

@@ -97,7 +97,7 @@ def _held(
             continue
         site = None if hold.family in ended else report.sites.get((hold.site, hold.family))
         if family is not None and family.context in contexts and hold.cond < 0 and site is not None:
-            doubtful = bool(site.where) or _let_go_of(ctx, report, hold.site)
+            doubtful = bool(site.where) or _let_go_of(ctx, report, hold.site) or callee_may_end(ctx, hold, path)
             return _Where(kind, family.label, site.pos, site.call, doubtful)
     return None
 

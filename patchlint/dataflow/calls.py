@@ -191,7 +191,7 @@ class Calls(MacroActs, Keeping):
         if summary.origin == "body":
             effects = tuple(e for e in effects if "or-untouched" not in e.flags or self._empty(st, args, e.place))
             for effect in effects:
-                if effect.action == "release" and effect.place.deref:
+                if effect.action in ("release", "take") and effect.place.deref:
                     self._end_content(st, expr, args, effect, result)
         for index, arg in enumerate(expr.args):
             if isinstance(arg, Unary) and arg.op == "&" and (
@@ -200,7 +200,7 @@ class Calls(MacroActs, Keeping):
             ):  # fmt: skip
                 self._may_write(st, expr, index, args[index])
         for effect in effects:
-            if effect.action != "release" or not effect.place.deref or summary.origin == "model":
+            if effect.action not in ("release", "take") or not effect.place.deref or summary.origin == "model":
                 self._effect(st, expr, args, summary, effect, result, outs)
         if st.holds:
             self._pass_on(st, expr, args, summary, result)
@@ -295,11 +295,14 @@ class Calls(MacroActs, Keeping):
             st.tags[obj] = (effect.resource, expr.pos)
 
     def _end_content(self, st: State, expr: Call, args: list[Value], effect: Effect, result: Value) -> None:
-        """The callee ends what an argument points to, before it writes something else there."""
+        """The callee ends, or may have ended, what an argument points to before it writes something else there."""
         if effect.place.index >= len(args):
             return
         address = below(self.machine.values, args[effect.place.index], effect.place)
         content = self.machine.load(st, address)
+        if effect.action == "take":
+            self.holds.take(st, content)
+            return
         subject = subject_of(expr, effect.place, self.machine.target_text)
         self.holds.release(st, effect, content, result, expr.pos, expr.name, subject)
         if effect.when == ANY and self.machine.values.nodes[address][0] != "&l":

@@ -110,7 +110,7 @@ class _Explorer:
                 self.pruner.prune(block, st)
                 if states > enough:
                     thin(st, hard=states > enough + enough // 4)
-                key = (block, property_key(st, self.facts, returned))
+                key = (block, property_key(st, self.facts, returned, fears=not self.policy.seed_params))
                 known = buckets.get(key)
                 if known is None:
                     buckets[key] = st
@@ -375,7 +375,7 @@ class _Explorer:
             self.machine.target_text = ""
             if self.calls.stops:
                 return
-            mask = self.facts.mask(st, value)
+            mask = self.leaving.classes(st, value)
             self.facts.settle(st)
             returned = self.leaving.returned(st, value) if mask & POS else ()
         self.leaving.leave(st, term, value, mask, returned)

@@ -19,12 +19,15 @@ FEARED = frozenset(("freed", "dropped", "stale"))
 NEVER_FOLLOWED = frozenset(("rcu-access",))
 
 
-def property_key(st: State, facts: Facts, returned: frozenset[str]) -> object:
-    """What makes two states different in kind: holds, who points to them, dead pointers, the class of the result."""
+def property_key(st: State, facts: Facts, returned: frozenset[str], *, fears: bool = True) -> object:
+    """What makes two states different in kind: holds, who points to them, the class of the result.
+
+    With ``fears`` also which pointers are dead; a summary tells what is gone, not who uses it afterwards.
+    """
     roots = facts.values.root
     held = {roots[h.obj] for h in st.holds}
     bound = frozenset((n, v) for n, v in st.env.items() if roots[v] in held) if held else None
-    feared = frozenset((v, t[0]) for v, t in st.tags.items() if t[0] in FEARED) if st.tags else None
+    feared = frozenset((v, t[0]) for v, t in st.tags.items() if t[0] in FEARED) if fears and st.tags else None
     result = tuple((n, facts.mask(st, st.env[n])) for n in returned if n in st.env)
     return (st.holds, bound, feared, result, st.vague)
 

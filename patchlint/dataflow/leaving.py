@@ -31,6 +31,12 @@ class Leaving:
         for part in self._split(st, value, mask):
             self._exit(st, term, value, part, returned)
 
+    def classes(self, st: State, value: Value) -> int:
+        """The classes that the result may be in: a pointer that is a sum leads into an object."""
+        if self._function.return_pointer and self._values.nodes[value][:2] == ("op", "+"):
+            self._facts.narrow(st, value, POS)
+        return self._facts.mask(st, value)
+
     def returned(self, st: State, value: Value) -> tuple[Hold, ...]:
         """What is returned is the caller's: take those holds out of the state.
 

@@ -130,7 +130,8 @@ class Matching:
         What a wrapper takes as memory another gives back as a count: the names of the two need not fit.  Memory that
         is freed in the way of another sort is freed all the same, and with the drop of the count that it began with.
         """
-        if self.family(effect.resource).kind not in OWNED:
+        ended = self.family(effect.resource)
+        if ended.kind not in OWNED and not ended.handle:
             return -1
         roots = self.values.root
         for index, hold in enumerate(st.holds):
@@ -152,7 +153,7 @@ class Matching:
             return -1
         held = (
             i for i, h in enumerate(st.holds)
-            if h.obj == place[1] and h.family != effect.resource and self.ends(effect.resource, h.family)
+            if h.obj == place[1] and h.family not in (effect.resource, SEED) and self.ends(effect.resource, h.family)
         )  # fmt: skip
         return next(held, -1)
 

@@ -94,6 +94,7 @@ def _add_family(book: Book, row: Row) -> None:
         "group": v.get("group", ""),
         "nests": v.get("nests", v["kind"] == "ref"),
         "frees": v.get("frees", v["kind"] == "mem"),
+        "handle": False,
     }
     for release in releases:
         record = _record(book, release, row)
@@ -178,6 +179,7 @@ def _add_pair(book: Book, row: Row, owner: dict[tuple[str, str], bool]) -> None:
     about = book["family"].get(family)
     if about is None:
         raise row.wrong(f"no family called {family}", "family")
+    about["handle"] |= about["kind"] == "pair" and str(v.get("held", "result")) == "result"
     for name in as_names(v["acquire"]):
         record = _record(book, name, row)
         if "eats" in v:

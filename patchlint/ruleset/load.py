@@ -14,7 +14,7 @@ from patchlint.ruleset.models import Models
 from patchlint.ruleset.rule import Rule, gather, plain_rule, read_rule, rule_from
 from patchlint.ruleset.source import RuleFile, read_tables, rows_of
 
-FORMAT = 3
+FORMAT = 5
 """Counts up whenever the kept form of a rule set changes its meaning."""
 
 

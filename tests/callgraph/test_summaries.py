@@ -578,3 +578,48 @@ def test_what_always_returns_0_takes_on_success_only(models: Models) -> None:
     taken = Place("global", path="packet_type")
     assert effects(infer(models, ALWAYS_WELL, "packet_init")) == [("acquire", "dev_pack", taken, ZERO)]
     assert effects(infer(models, ALWAYS_WELL, "packet_start")) == [("acquire", "dev_pack", taken, ANY)]
+
+
+# --------------------------------------------------- what an argument leads to
+
+HANGS = """
+static int hang(struct box *b, struct box **p)
+{
+\tif (b->full) {
+\t\tkfree(*p);
+\t\treturn -EBUSY;
+\t}
+\tif (b->n) {
+\t\tkfree(*p);
+\t\treturn 0;
+\t}
+\tlink(b, p);
+\treturn 0;
+}
+static int swap(struct box *b, struct box **p)
+{
+\tif (b->full)
+\t\treturn -EBUSY;
+\tkfree(*p);
+\treturn 0;
+}
+static void clear(struct box *b)
+{
+\tif (b->n)
+\t\tkfree(b->next);
+}
+"""
+
+
+def test_content_that_the_same_result_ends_and_keeps_is_taken(models: Models) -> None:
+    found = effects(infer(models, HANGS, "hang"))
+    assert ("take", "kmalloc", Place("arg", 1, True), ANY) in found
+    assert ("release", "kmalloc", Place("arg", 1, True), NEG) in found
+
+
+def test_content_that_only_success_ends_stays_after_a_failure(models: Models) -> None:
+    assert effects(infer(models, HANGS, "swap")) == [("release", "kmalloc", Place("arg", 1, True), ZERO)]
+
+
+def test_a_field_that_some_path_frees_is_taken(models: Models) -> None:
+    assert effects(infer(models, HANGS, "clear")) == [("take", "kmalloc", Place("arg", 0, path="next"), ANY)]

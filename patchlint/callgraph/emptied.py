@@ -1,0 +1,39 @@
+"""What a body may give back, or keep, of what its caller put where an argument leads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from patchlint.callgraph.addresses import content_place
+from patchlint.dataflow import Exit, PathReport
+from patchlint.effects import ANY, Effect, Place
+
+
+def emptied(report: PathReport, owned: frozenset[str], known: Mapping[Place, int]) -> Iterator[Effect]:
+    """Takings of what some path ends or keeps, so that whoever put it there may be rid of it.
+
+    ``owned``: families of references and memory; ``known``: places of which it is told with which results what is
+    there is given back.
+    """
+    kept = {value for leaving in report.exits for _, value in leaving.memory}
+    ended: dict[tuple[str, int], set[int]] = {}
+    for one in report.releases:
+        if not one.matched and one.family in owned:
+            ended.setdefault((one.family, one.obj), set()).add(one.pos)
+    for (family, obj), places in ended.items():
+        place = content_place(report.keys, obj)
+        if place is None:
+            continue
+        others = ANY & ~known.get(place, 0)
+        if obj in kept or place not in known or any(e.mask & others and _passes(e, places) for e in report.exits):
+            yield Effect("take", family, place, flags=frozenset(("inferred",)))
+
+
+def _passes(leaving: Exit, places: set[int]) -> bool:
+    """Whether the path to an exit gives something back at one of ``places``."""
+    trail = leaving.trail
+    while trail is not None:
+        trail, mark = trail
+        if mark.kind == "release" and mark.pos in places:
+            return True
+    return False
