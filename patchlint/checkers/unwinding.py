@@ -197,17 +197,10 @@ def _when(use: Use, negative: bool) -> int:
     return ZERO | POS if negative else ZERO
 
 
-def _when_read(base: Callees, name: str, when: int) -> int:
-    """As the body of ``name`` has it where that is known: ``if (!request(x)) return -EBUSY;``."""
-    summary = base.summary(name)
-    found = {effect.when for effect in summary.effects if effect.action == "acquire"} if summary is not None else set()
-    return found.pop() if len(found) == 1 else when
-
-
 def _halves(base: Callees, name: str, other: str, family: str, pair: _Pair) -> tuple[Summary, Summary]:
     flags = frozenset((SHOWN,))
     took, ended = base.summary(name), base.summary(other)
-    acquire = Effect("acquire", family, pair.taken, _when_read(base, name, pair.when), flags=flags)
+    acquire = Effect("acquire", family, pair.taken, pair.when, flags=flags)
     release = Effect("release", family, pair.ended, null_ok=True, err_ok=True, flags=flags)
     kept = (e for e in took.effects if e.action != "acquire") if took else ()
     return (
