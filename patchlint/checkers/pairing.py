@@ -232,7 +232,9 @@ def _judge_owned(
         return None
     if kept_in_loop(report, hold, path) and not (error and not any(m.kind == "undo" for m in path)):
         return None
-    if exit_.mask == 0 and contrast and (walks_around(report, exit_, hold) or _turned_on(report, exit_, hold)):
+    lost = family.kind == "mem" and ctx.mode == "new" and not hold.doubt  # and nobody was given it
+    skips = walks_around(report, exit_, hold) or _turned_on(report, exit_, hold)
+    if exit_.mask == 0 and contrast and not lost and skips:
         return None  # ``if (register()) release(p);`` in a function without a result: kept, or else ...
     static = report.keys[report.roots[hold.obj]][0] == "&g"
     if site.by == "arg" and not contrast and static and hold.mask == NEG:

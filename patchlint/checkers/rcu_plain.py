@@ -74,13 +74,14 @@ def _locked_at(ctx: FunctionContext, report: PathReport, pos: int) -> bool:
 def _pointers(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
     own = pointers_in(ctx.source[ctx.function.start : ctx.function.end])
     known = {place for place, count in ctx.file.pointers if count - own[place] >= _ENOUGH and place[1]}
+    mixed = {place[1] for place in own}
     fresh = _fresh(ctx)
     told: set[str] = set()
     for access in _accesses(ctx):
         text = render(access.expr)
         if text in told or not _is_rcu(ctx, access.expr, known) or _root(access.expr) in fresh:
             continue
-        sure = _sure(ctx, report, access)
+        sure = _sure(ctx, report, access, mixed)
         if sure is not None:
             told.add(text)
             yield _plain(ctx, access, text, sure)
@@ -101,14 +102,22 @@ def _locals(ctx: FunctionContext) -> frozenset[str]:
     return frozenset((*declared, *(param.name for param in ctx.function.params)))
 
 
-def _sure(ctx: FunctionContext, report: PathReport, access: _Access) -> Confidence | None:
+def _sure(ctx: FunctionContext, report: PathReport, access: _Access, mixed: set[str]) -> Confidence | None:
+    """How sure it is that the access is wrong; ``mixed`` are members that the function also treats as RCU's."""
     if access.stored is None:
-        locked = _locked(ctx, report) if ctx.mode == "tree" else _locked_at(ctx, report, getattr(access.expr, "pos", 0))
+        anywhere = ctx.mode == "tree" or (isinstance(access.expr, Member | Index) and _member(access.expr) in mixed)
+        locked = _locked(ctx, report) if anywhere else _locked_at(ctx, report, getattr(access.expr, "pos", 0))
         return None if locked else "medium"
     empty = render(access.stored) in ("NULL", "0")
     if empty and not isinstance(access.expr, Name | Index):
         return None
     return "medium"
+
+
+def _member(expr: Expr) -> str:
+    while isinstance(expr, Index):
+        expr = expr.base
+    return expr.field if isinstance(expr, Member) else ""
 
 
 def _fresh(ctx: FunctionContext) -> set[str]:
@@ -240,7 +249,8 @@ def _changed(call: Call, walked: dict[str, List]) -> List:
 
 def _reads_plainly(ctx: FunctionContext, report: PathReport, macro: Call) -> bool:
     """A reader's walk without RCU's form: other things are read under RCU here, and no lock is held."""
-    if "rcu" in macro.name or "lockless" in macro.name or _locked(ctx, report):
+    locked = _locked(ctx, report) if ctx.mode == "tree" else _locked_at(ctx, report, macro.pos)
+    if "rcu" in macro.name or "lockless" in macro.name or locked:
         return False
     return any(event.kind == "load" for event in report.events) or _in_section(ctx, report, macro.pos)
 
