@@ -171,8 +171,15 @@ class Facts:
             return True
         both = self.mask(st, a) & self.mask(st, b)
         if truth:
+            self._given_back(st, a, b)
             return both != 0 and self.narrow(st, a, both) and self.narrow(st, b, both)
         return not (self.mask(st, a) == ZERO and self.mask(st, b) == ZERO)
+
+    def _given_back(self, st: State, a: Value, b: Value) -> None:
+        """What was taken turns out to be a parameter (``if (WARN_ON(found != p)) ...``): who passed that has it."""
+        for one, other in ((a, b), (b, a)):
+            if self.values.nodes[one][0] == "p" and st.holds:
+                st.holds = tuple(h for h in st.holds if not (h.owned and h.obj == other))
 
     def _less(self, st: State, op: Value, a: Value, b: Value, truth: bool) -> bool:
         if not self._record(st, op, truth):
