@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from typing import Final
+
+_NEWLINE: Final = re.compile(rb"\n")
 
 
 class LineTable:
@@ -11,13 +15,7 @@ class LineTable:
     __slots__ = ("_starts",)
 
     def __init__(self, source: bytes) -> None:
-        starts = [0]
-        find = source.find
-        at = find(b"\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = find(b"\n", at + 1)
-        self._starts = starts
+        self._starts = [0, *[newline.end() for newline in _NEWLINE.finditer(source)]]
 
     def line(self, pos: int) -> int:
         """Line of a byte offset, from 1."""

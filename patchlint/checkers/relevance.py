@@ -7,7 +7,7 @@ walking their paths would only cost time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from functools import lru_cache
 from typing import Final
 
@@ -18,7 +18,6 @@ from patchlint.dataflow import Callees
 from patchlint.effects import Summary
 from patchlint.ir import Function
 from patchlint.ruleset import Models
-from patchlint.syntax import Define
 
 _SCOPED: Final = ("guard", "scoped_guard", "scoped_cond_guard", "CLASS", "__free", "__cleanup")
 _PUBLISHING: Final = ("rcu_assign_pointer", "RCU_INIT_POINTER", "rcu_replace_pointer", "rcu_swap_protected")
@@ -56,9 +55,8 @@ class Relevance:
         return known
 
 
-def expanded(words: Set[str], defines: Iterable[Define]) -> Set[str]:
-    """``words`` with those in the bodies of the file's own macros among them, and of macros in these."""
-    bodies = {define.name: define.body for define in defines}
+def expanded(words: Set[str], bodies: Mapping[str, str]) -> Set[str]:
+    """``words`` with those in the ``bodies`` of macros among them, and of macros in these."""
     pending = [word for word in words if word in bodies]
     found = set(words)
     while pending:

@@ -161,8 +161,7 @@ class Examiner:
     def _first(self, site: Site, question: _Question, recorder: _Recorder) -> CheckResult:
         """The findings whatever the callers hold; the body is not even read where its words show there are none."""
         if site.head.whole and not mentioned(question.file, site.text):
-            defines = (*site.view.unit.defines, *site.view.macros())
-            words = expanded(site.view.unit.calls(site.head), defines)
+            words = expanded(site.view.unit.calls(site.head), site.view.bodies)
             halves = undone(question.teardowns) | followers(question.beside)
             if not self._relevance.speaks_of(words, recorder, halves):
                 return CheckResult()

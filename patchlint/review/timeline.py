@@ -59,9 +59,18 @@ class View:
         return tuple(runs)
 
     @cached_property
+    def _beside(self) -> tuple[Define, ...]:
+        return self.macros()
+
+    @cached_property
     def unit(self) -> Unit:
         """The file, parsed."""
-        return parse(self.source, self.path, fragments=self.fragments, macros=self.macros(), keep=self.keep)
+        return parse(self.source, self.path, fragments=self.fragments, macros=self._beside, keep=self.keep)
+
+    @cached_property
+    def bodies(self) -> Mapping[str, str]:
+        """The bodies of the function-like macros of the file and of its own headers, by name."""
+        return {define.name: define.body for define in (*self.unit.defines, *self._beside)}
 
     @cached_property
     def scan(self) -> FileScan:
