@@ -79,8 +79,15 @@ def _plain(leak: Standing) -> bool:
     hold, since = leak.hold, marks_since(leak.path, leak.hold.site)
     handed_on = any(site == hold.site for site, _ in leak.report.kept) or any(m.kind == "undo" for m in since)
     loose = hold.stored or hold.lost or hold.doubt or handed_on
-    guessed = SHOWN in leak.site.flags or not leak.evidence.contrast
+    guessed = SHOWN in leak.site.flags or not leak.evidence.contrast or _with_callees(leak)
     return not loose and not guessed and sum(m.kind == "if" for m in since) <= _BELIEVED
+
+
+def _with_callees(leak: Standing) -> bool:
+    """A callee of which no model tells was given what a lock is in: it may let go of it where it fails."""
+    first, last, root = leak.site.pos, leak.exit.pos, leak.report.roots[leak.hold.obj]
+    given = (root in values for pos, values in leak.report.passed.items() if first < pos < last)
+    return leak.family.kind == "lock" and any(given)
 
 
 def _by_design(leak: Standing) -> bool:

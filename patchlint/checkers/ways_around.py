@@ -31,10 +31,9 @@ def walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
 
 def of_nothing(site: Site, path: Sequence[Mark]) -> bool:
     """What was got is a structure, by value, whose pointer turned out to be NULL: ``if (!f.file)``."""
-    subject = re.escape(site.subject)
-    return site.by == "result" and any(
-        m.kind == "if" and not m.truth and re.fullmatch(rf"{subject}\.\w+", m.text) is not None for m in path
-    )
+    member = re.compile(rf"{re.escape(site.subject)}\.\w+( == NULL)?")
+    asked = ((mark, member.fullmatch(mark.text)) for mark in path if mark.kind == "if")
+    return site.by == "result" and any(found is not None and mark.truth == bool(found[1]) for mark, found in asked)
 
 
 def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:

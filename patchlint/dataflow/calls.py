@@ -17,7 +17,7 @@ from patchlint.dataflow.report import Event, Policy, Site
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.undoing import just_frees
 from patchlint.dataflow.values import Value
-from patchlint.effects import ANY, ZERO, Effect, Place, Summary
+from patchlint.effects import ANY, POS, ZERO, Effect, Place, Summary
 from patchlint.ir import Call, Expr, Unary
 
 _FEARED: Final = frozenset(("freed", "dropped", "stale", "rcu-access"))
@@ -92,6 +92,8 @@ class Calls(MacroActs, Keeping):
             lent = summary.args if summary is not None and summary.origin == "body" else ()
             given = (value for at, value in enumerate(args) if lent[at : at + 1] != ("borrow",))
             self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in given)
+            if summary is None or summary.origin == "body":
+                self.log.passed.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
         value = self._unknown(st, expr, args) if summary is None else self._apply(st, expr, args, summary)
         body = summary is None or summary.origin == "body"
         if body and args and expr.name.isupper() and self.machine.values.is_truth(args[0]):
@@ -365,9 +367,17 @@ class Calls(MacroActs, Keeping):
         subject = subject_of(expr, effect.place, self.machine.target_text)
         where = (effect.where or summary.where) if summary.origin == "body" else ""
         site = Site(expr.pos, effect.resource, expr.name, subject, by, where, effect.flags)
+        if kind == "lock" and by == "arg":
+            self._followed(st, obj)
         found = by == "out" and (summary.origin == "body" or not effect.place.path)
         stored = (by == "arg" or found) and already_stored(self.machine.values, st, obj)
         self.holds.acquire(st, Hold(effect.resource, obj, expr.pos, cond, held, stored, 0, owned), site)
+
+    def _followed(self, st: State, lock: Value) -> None:
+        """What a lock is taken in is there: ``spin_lock(&p->lock)`` follows the pointer."""
+        key = self.machine.values.nodes[lock]
+        if key[0] == "f":
+            self.machine.facts.narrow(st, key[1], POS)
 
     def _born(self, st: State, obj: Value, effect: Effect) -> bool:
         """The first count of memory that is held, or inside of it: from now on the count owns the memory."""

@@ -75,7 +75,7 @@ class _Explorer:
             tuple(self.leaving.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
             frozenset(log.asserted), states, bool(self.work), loop_places(self.cfg),
             tuple(self.values.root), tuple(self.values.nodes), frozenset(log.kept), passed_on(log, self.cfg),
-            outlived(log, self.cfg),
+            outlived(log, self.cfg), log.passed,
         )  # fmt: skip
 
     def _run_precise(self) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from patchlint.dataflow.state import Hold, Trail
@@ -136,3 +138,5 @@ class PathReport:
     """Places of a release and of a call that by its name undoes things, where the second can come after the first."""
     outlived: frozenset[tuple[int, int]] = frozenset()
     """Places of a call that by its name undoes things and of a taking, where what was taken is ended after the call."""
+    passed: Mapping[int, AbstractSet[Value]] = field(default_factory=dict)
+    """Place of a call that no model tells of, and what its arguments are derived from, while something was held."""

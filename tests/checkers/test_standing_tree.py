@@ -44,3 +44,39 @@ def test_what_no_path_ends_is_less_sure() -> None:
 }
 """
     assert "high" not in [one.confidence for one in findings(code, mode="tree")]
+
+
+def locked(between: str) -> list[str]:
+    code = f"""int f(struct lamp *lamp)
+{{
+	mutex_lock(&lamp->lock);
+	{between}
+	if (lamp->dark)
+		return -EIO;
+	mutex_unlock(&lamp->lock);
+	return 0;
+}}
+"""
+    return [one.confidence for one in findings(code, mode="tree")]
+
+
+def test_a_lock_whose_owner_a_callee_was_given_is_less_sure() -> None:
+    assert locked("lamp->turns++;") == ["high"]
+    assert locked("lamp_dim(lamp, 5);") == ["medium"]
+
+
+def test_a_structure_by_value_without_its_pointer_holds_nothing() -> None:
+    code = """int f(int fd)
+{
+	struct fd f = fdget(fd);
+	int err = -EINVAL;
+
+	if (%s)
+		return err;
+	err = lamp_write(f.file);
+	fdput(f);
+	return err;
+}
+"""
+    assert not findings(code % "f.file == NULL", mode="tree")
+    assert not findings(code % "!f.file", mode="tree")
