@@ -78,6 +78,8 @@ class Summary(NamedTuple):
     """Which argument is a function that is called later, and which is given to it (``devm_add_action``); mostly ()."""
     looks: bool = False
     """It surely writes nothing that outlives it: neither its arguments nor what they lead to are kept."""
+    tries: bool = False
+    """The body takes a reference that it may fail to get: whoever is told of success has it."""
     may_end: tuple[str, ...] = ()
     """Locks and sections, by family, that the body leaves on some path and never enters: whose, is not known."""
     unused: tuple[int, ...] = ()

@@ -84,6 +84,12 @@ class Borrowing:
             for e in summary.effects
         )
 
+    def tries(self, callee: Callee) -> bool:
+        """Whether a body calls an API that takes a reference where there still is one to take."""
+        called = map(self.bodies.models.summary, callee.flow.called if callee.flow is not None else ())
+        effects = (effect for summary in called if summary is not None for effect in summary.effects)
+        return any(effect.action == "acquire" and "conditional" in effect.flags for effect in effects)
+
     def _reach(self, callee: Callee, at: int) -> set[_Node] | None:
         """All parameters that this one is handed on to; None when one of them may be kept or is unknown."""
         seen: set[_Node] = set()

@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 26
+VERSION = 27
 """Raised when what is inferred changes its meaning."""
 
 

@@ -120,11 +120,19 @@ def _may_be_held(ctx: FunctionContext, subject: str, section: tuple[int, int]) -
     values = (value for name, value in assigned(ctx.function) if name == root[0])
     owners = {inner.id for value in values for inner in walk(value) if isinstance(inner, Name)}
     for call in calls_in(ctx.function):
-        if _TAKES.search(call.name) and not _is_other(ctx, call.name):
+        if _may_take(ctx, call.name) and not _is_other(ctx, call.name):
             held = {root[0], *owners} if section[0] <= call.pos < section[1] else {root[0]}
             if any(isinstance(node, Name) and node.id in held for node in walk(call)):
                 return True
     return False
+
+
+def _may_take(ctx: FunctionContext, name: str) -> bool:
+    """Whether a call may take a reference, by its name or by its body."""
+    if _TAKES.search(name):
+        return True
+    summary = ctx.callees.summary(name) if name else None
+    return summary is not None and summary.tries
 
 
 def _is_other(ctx: FunctionContext, name: str) -> bool:

@@ -93,12 +93,14 @@ def shown_pairs(
     first = {use.call.name: use for use in reversed(uses)}
     summaries: dict[str, Summary] = {}
     families: dict[str, Family] = {}
-    unpaired = models.table("unpaired").get("starts", ())
+    unpaired, tells = (models.table("unpaired").get(key, ()) for key in ("starts", "prefixes"))
     managed = models.table("managed").get("prefixes", ())
     for name, use in first.items():
         counterparts = models.counterpart(name)
         others = [other for other in counterparts if other in first]
         if not counterparts or name in summaries or name in unpaired or _told_by_name(cfg, use.target):
+            continue
+        if name.startswith(tells):
             continue
         if any(_has_effect(base, name, action) for action in _HALVES) and not (others and _half_read(base, name)):
             continue

@@ -31,9 +31,11 @@ def walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
 
 def of_nothing(site: Site, path: Sequence[Mark]) -> bool:
     """What was got is a structure, by value, whose pointer turned out to be NULL: ``if (!f.file)``."""
-    member = re.compile(rf"{re.escape(site.subject)}\.\w+( == NULL)?")
-    asked = ((mark, member.fullmatch(mark.text)) for mark in path if mark.kind == "if")
-    return site.by == "result" and any(found is not None and mark.truth == bool(found[1]) for mark, found in asked)
+    pointer = rf"{re.escape(site.subject)}\.\w+"
+    return site.by == "result" and any(
+        m.kind == "if" and re.fullmatch(rf"{pointer} == NULL" if m.truth else rf"{pointer}(?: != NULL)?", m.text)
+        for m in path
+    )
 
 
 def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:

@@ -95,6 +95,8 @@ class Holds(Matching):
             index = self._through_member(st, effect, obj)
         if index < 0:
             index = self._by_text(st, effect, subject)
+        if index < 0:
+            index = self._memory_of_count(st, effect, obj)
         site, held = (st.holds[index].site, st.holds[index].family) if index >= 0 else (-1, "")
         self.log.releases.setdefault(
             (effect.resource, obj, pos, index >= 0, site),

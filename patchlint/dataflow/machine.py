@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from patchlint.cfg import render
+from patchlint.dataflow.counting import compared, moved
 from patchlint.dataflow.state import Facts, State
 from patchlint.dataflow.values import Value, Values
 from patchlint.dataflow.watcher import Watcher
@@ -104,10 +105,8 @@ class Machine:
             return known
         array = self.locals.get(name)
         if array is None:
-            if name == "NULL" or name == "false":
-                return 0
-            if name == "true":
-                return 1
+            if name in ("NULL", "false", "true"):
+                return int(name == "true")
             if name.isupper():
                 return self.values.make("n", name)
             return self.load(st, self.values.make("&g", name))
@@ -127,10 +126,7 @@ class Machine:
     def unknown(self, st: State, expr: Any) -> Value:
         return self.fresh(st, expr.pos, "unknown")
 
-    def sizeof(self, st: State, expr: SizeOf) -> Value:
-        return self.values.make("n", expr.text)
-
-    def type_arg(self, st: State, expr: TypeArg) -> Value:
+    def size(self, st: State, expr: SizeOf | TypeArg) -> Value:
         return self.values.make("n", expr.text)
 
     def call(self, st: State, expr: Call) -> Value:
@@ -188,17 +184,16 @@ class Machine:
         key = self.values.nodes[inner]
         if op == "-":
             return self.values.constant(-key[1]) if key[0] == "c" else self.values.make("neg", inner)
-        if op == "+":
-            return inner
         if op == "~" and self.values.depth[inner] < 6:
             return self.values.make("~", inner)
-        return self.fresh(st, expr.pos, op)
+        return inner if op == "+" else self.fresh(st, expr.pos, op)
 
     def _step(self, st: State, expr: Unary) -> Value:
         """``++`` and ``--``: the new value is an unknown, so that loops end."""
         address, old = self._place_of(st, expr.operand)
+        known = moved(expr.op, self.facts.mask(st, old), POS)
         self.target = expr.operand.id if isinstance(expr.operand, Name) else ""
-        new = self._moved(st, old, expr.pos, "step")
+        new = self._moved(st, old, known, expr.pos, "step")
         self.target = ""
         self._replace(st, expr.operand, address, new, expr.pos)
         return old if expr.op[0] == "p" else new
@@ -217,12 +212,14 @@ class Machine:
         else:
             self.put(st, address, value, pos, render(target))
 
-    def _moved(self, st: State, old: Value, pos: int, tag: str) -> Value:
+    def _moved(self, st: State, old: Value, known: int, pos: int, tag: str) -> Value:
         """What ``++`` or ``+=`` makes of ``old``: an unknown, so that loops end, but a pointer stays in its object."""
         root = self.values.root
         if any(root[h.obj] == root[old] for h in st.holds):
             return self.values.make("in", root[old], f"{tag} {pos}")
-        return self.fresh(st, pos, tag)
+        value = self.fresh(st, pos, tag)
+        self.facts.narrow(st, value, known)
+        return value
 
     def binary(self, st: State, expr: Binary) -> Value:
         value_of = self._compared if expr.op in ("==", "!=") else self.value
@@ -232,10 +229,11 @@ class Machine:
             return right
         if expr.op in ("==", "!=") and left != right and self._distinct(st, left, right):
             return int(expr.op == "!=")
+        known = compared(expr.op, self.facts.mask(st, left), self.facts.mask(st, right))
+        if known is not None:
+            return int(known)
         value = self.values.binary(expr.op, left, right)
-        if value is None:
-            return self.fresh(st, expr.pos, expr.op)
-        return value
+        return self.fresh(st, expr.pos, expr.op) if value is None else value
 
     def _compared(self, st: State, expr: Expr) -> Value:
         """One side of a comparison: the address of a member tells where it would be, and follows no pointer."""
@@ -276,7 +274,8 @@ class Machine:
         if expr.op == "|=" and right == 0:
             value = old
         elif expr.op in ("+=", "-="):
-            value = self._moved(st, old, expr.pos, expr.op)
+            known = moved(expr.op, self.facts.mask(st, old), self.facts.mask(st, right))
+            value = self._moved(st, old, known, expr.pos, expr.op)
         else:
             value = self.fresh(st, expr.pos, expr.op)
         self.target = self.target_text = ""
@@ -385,7 +384,7 @@ _EVAL: Final[dict[type, Callable[[Machine, State, Any], Value]]] = {
     Num: Machine.num,
     Str: Machine.string,
     Call: Machine.call,
-    TypeArg: Machine.type_arg,
+    TypeArg: Machine.size,
     Member: Machine.member,
     Index: Machine.index,
     Unary: Machine.unary,
@@ -393,7 +392,7 @@ _EVAL: Final[dict[type, Callable[[Machine, State, Any], Value]]] = {
     Assign: Machine.assign,
     Conditional: Machine.conditional,
     Cast: Machine.cast,
-    SizeOf: Machine.sizeof,
+    SizeOf: Machine.size,
     StmtExpr: Machine.unknown,
     InitList: Machine.init_list,
     Opaque: Machine.opaque,

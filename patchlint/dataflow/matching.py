@@ -6,7 +6,7 @@ from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.log import Log
 from patchlint.dataflow.state import Facts, Hold, State
 from patchlint.dataflow.values import Value, Values
-from patchlint.effects import POS, Effect, Family
+from patchlint.effects import ANY, POS, Effect, Family
 
 OWNED = frozenset(("ref", "mem"))
 """Kinds of hold that go with a pointer; the others are states of the thing pointed to."""
@@ -156,6 +156,13 @@ class Matching:
             if h.obj == place[1] and h.family not in (effect.resource, SEED) and self.ends(effect.resource, h.family)
         )  # fmt: skip
         return next(held, -1)
+
+    def _memory_of_count(self, st: State, effect: Effect, obj: Value) -> int:
+        """Index of the hold on memory that goes with the count it was born with: a copy of a counted object; or -1."""
+        if self.family(effect.resource).kind != "ref" or effect.when != ANY:
+            return -1
+        same = (i for i, h in enumerate(st.holds) if h.obj == obj and self.family(h.family).kind == "mem")
+        return next(same, -1)
 
     def _counter_inside(self, st: State, obj: Value) -> int:
         """Index of the hold on a count that is a part of ``obj``, which is dropped as a whole; -1 for none."""
