@@ -49,7 +49,8 @@ def helper_may_undo(
     if site.by == "loop" and not any(m.kind == "store" for m in since):
         return False  # a callee that keeps it keeps a reference of its own: the macro drops this one in its next turn
     ended = {m.pos for m in since if m.kind == "release"}
-    if any(r.pos in ended and r.family == hold.family and not r.matched and not _other_number(report, r, hold)
+    others = {r.pos for r in report.releases if r.matched and r.exact and r.site != hold.site}
+    if any(r.pos in ended - others and r.family == hold.family and not r.matched and not _other_number(report, r, hold)
            for r in report.releases):
         return True  # the same sort of thing is given back, found in another way
     if hold.lost and any(m.kind == "release" and _by_body(ctx, m.text) for m in since):
