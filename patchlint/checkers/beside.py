@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
+from patchlint.checkers.teardown import BODY
+
 
 class Followed(NamedTuple):
     """Some function hands what ``name`` gives to ``other``."""
@@ -22,7 +24,6 @@ Beside: TypeAlias = frozenset[Followed]
 
 NOTHING_BESIDE: Final[Beside] = frozenset()
 
-_BODY: Final = re.compile(rb"^\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _GIVEN: Final = re.compile(rb"\b([A-Za-z_]\w*) = ([A-Za-z_]\w*)\(")
 _HANDED: Final = re.compile(rb"\b([A-Za-z_]\w*)\((?:\w+, )?(\w+)\)")
 
@@ -31,7 +32,7 @@ _HANDED: Final = re.compile(rb"\b([A-Za-z_]\w*)\((?:\w+, )?(\w+)\)")
 def shown_beside(source: bytes) -> Beside:
     """What the functions of a file, or of any piece of one, do with what they are given."""
     found: set[Followed] = set()
-    for body in _BODY.finditer(source):
+    for body in BODY.finditer(source):
         given = {match[1]: match[2] for match in _GIVEN.finditer(body[1])}
         for call in _HANDED.finditer(body[1]) if given else ():
             name, other = given.get(call[2], b""), call[1]

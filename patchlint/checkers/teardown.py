@@ -37,7 +37,8 @@ _TEARS_DOWN: Final = re.compile(
     r"(?:^|_)(?:un(?:init|register|bind|load|map)|de(?:init|register|stroy|tach|lete)|dis(?:connect)|exit|remove|release|"
     r"free|close|clean\w*|fini|teardown|del|term)(?:_|$|\d)"
 )
-_BODY: Final = re.compile(rb"^\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+BODY: Final = re.compile(rb"^\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+"""The body of a function that is written as the kernel writes it."""
 _NAME: Final = re.compile(rb"^(?:\w[^\n;=#]*?)?\b(\w+)[ \t]*\(", re.MULTILINE)
 _NOT_CODE: Final = re.compile(rb"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _CALL: Final = re.compile(rb"\b([A-Za-z_]\w*)\s*\(")
@@ -114,7 +115,7 @@ def last_word(text: str) -> str:
 
 
 def _bodies(source: bytes) -> Iterator[tuple[str, bytes]]:
-    for body in _BODY.finditer(source):
+    for body in BODY.finditer(source):
         head = source[max(0, body.start() - _MAX_HEAD) : body.start()]
         head = head[head.rfind(b"\n}") + 1 :]
         names = _NAME.findall(head)

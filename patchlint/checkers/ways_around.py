@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from patchlint.checkers.context import FunctionContext
@@ -44,8 +44,7 @@ def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) 
     if base is None:
         return False
     sibling = re.compile(rf"{re.escape(base[1])}(?:\.|->)\w+$")
-    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and sibling.match(m.text)]
-    return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
+    return _asked_around(report, exit_, hold, lambda text: sibling.match(text) is not None)
 
 
 def asks_what_was_given(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:
@@ -53,7 +52,12 @@ def asks_what_was_given(ctx: FunctionContext, report: PathReport, exit_: Exit, h
     at = site.pos + len(site.call)
     given = arguments(ctx.source, at + 1) if ctx.source[at : at + 1] == b"(" else None
     names = {arg for arg in given or () if _PLACE.fullmatch(arg)} - {site.subject}  # the result goes by its name now
-    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and _asked(m.text) in names]
+    return _asked_around(report, exit_, hold, lambda text: _asked(text) in names)
+
+
+def _asked_around(report: PathReport, exit_: Exit, hold: Hold, concerns: Callable[[str], bool]) -> bool:
+    """The path asks something that ``concerns`` the hold, and a release stands between that and the way out."""
+    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if" and concerns(m.text)]
     return any(pos < r.pos < exit_.pos for pos in asked for r in report.releases if r.site == hold.site and r.exact)
 
 

@@ -82,23 +82,30 @@ class Calls(MacroActs, Keeping):
         args = [self.machine.value(st, arg) for arg in expr.args]
         self.machine.target, self.machine.target_text = target, text
         summary = self.callees.summary(expr.name) if expr.name else None
+        body = summary is None or summary.origin == "body"
         self.log.pos = expr.pos
-        if st.holds and expr.args and (summary is None or summary.origin == "body"):
+        if st.holds and expr.args and body:
             self._maybe_undoes(st, expr, args, summary)
         self.look(st, expr, args, summary)
         if st.holds and summary is not None and summary.may_end:
             self._may_end(st, expr, summary)
         if st.holds:
-            lent = summary.args if summary is not None and summary.origin == "body" else ()
-            given = (value for at, value in enumerate(args) if lent[at : at + 1] != ("borrow",))
-            self.given.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in given)
-            if summary is None or summary.origin == "body":
-                self.log.passed.setdefault(expr.pos, set()).update(self.machine.values.root[value] for value in args)
+            self._note_given(expr, args, summary)
         value = self._unknown(st, expr, args) if summary is None else self._apply(st, expr, args, summary)
-        body = summary is None or summary.origin == "body"
         if body and args and expr.name.isupper() and self.machine.values.is_truth(args[0]):
             return args[0]  # ``if (CHECK_FAIL(!p, "..."))``: a macro that tells of a condition and has its value
         return value
+
+    def _note_given(self, expr: Call, args: list[Value], summary: Summary | None) -> None:
+        """What the call is given while something is held, by its place."""
+        roots = [self.machine.values.root[value] for value in args]
+        modelled = summary is not None and summary.origin != "body"
+        lent = summary.args if summary is not None and not modelled else ()
+        self.given.setdefault(expr.pos, set()).update(
+            root for at, root in enumerate(roots) if lent[at : at + 1] != ("borrow",)
+        )
+        if not modelled:
+            self.log.passed.setdefault(expr.pos, set()).update(roots)
 
     def look(self, st: State, expr: Call, args: list[Value], summary: Summary | None) -> None:
         """Events that a call makes by being where it is."""
