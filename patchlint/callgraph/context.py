@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from patchlint.callgraph.callees import Callee
 from patchlint.callgraph.flows import expressions_of, transparent
-from patchlint.callgraph.scan import CallSite
+from patchlint.callgraph.scan import CallSite, Definition
 from patchlint.callgraph.summaries import FileCallees, TreeCallees
 from patchlint.callgraph.words import token
 from patchlint.cfg import Block, Cfg, EnterGuard, LeaveGuard, Op, build, walk
@@ -27,6 +28,7 @@ _KINDS = ("lock", "rcu")
 
 _Depths = dict[str, int]
 """Family to the number of times it is held on every path."""
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _OPENS = re.compile(rb"\s*+\(")
 _EXPORTED = re.compile(rb"EXPORT_\w*SYMBOL\w*\(\s*$")
 
@@ -38,12 +40,25 @@ class _Step(NamedTuple):
     changes: tuple[tuple[str, int], ...]
 
 
+class Locking(NamedTuple):
+    """What a function does with locks and sections."""
+
+    held: Mapping[str, frozenset[str]]
+    """Families that it holds itself at each of its calls, by the name that is called."""
+    let_go: frozenset[str]
+    """Those that it gives back somewhere without having taken them: its caller's."""
+
+
+NO_LOCKS = Locking({}, frozenset())
+
+
 class Contexts:
     """Answers for one state of a tree; memoised."""
 
     def __init__(self, callees: TreeCallees) -> None:
         self._callees = callees
         self._known: dict[tuple[str, str], frozenset[str]] = {}
+        self._locks: dict[tuple[str, int], Locking | None] = {}
 
     def held(self, function: str, file: str, depth: int = 0) -> frozenset[str]:
         """Families that every known call of the function of this file holds; none when a caller may be unknown."""
@@ -75,19 +90,33 @@ class Contexts:
         """Families held at all calls in one caller, those of its own context among them."""
         scan = self._callees.index.scan(site.file)
         definitions = scan.defined(site.function) if scan is not None else ()
-        held: list[frozenset[str]] = []
-        dropped: set[str] = set()
-        for definition in definitions:
-            function = self._callees.bodies.function(self._callees.bodies.callee(definition))
-            if function is None or definition.kind != "function":
-                return frozenset()
-            callees = _LockCallees(self._callees, site.file)
-            held.append(held_at_calls(function, site.name, callees))
-            dropped |= let_go(function, callees)
-        if not held:
+        found = [self._locking(definition) for definition in definitions]
+        known = [locking for locking in found if locking is not None]
+        if not known or len(known) != len(found):
             return frozenset()
         own = self.held(site.function, site.file, depth + 1) if depth < MAX_DEPTH else frozenset()
+        dropped = frozenset[str]().union(*(locking.let_go for locking in known))
+        held = (locking.held.get(site.name, frozenset()) for locking in known)
         return frozenset.intersection(*held) | (own - dropped)
+
+    def _locking(self, definition: Definition) -> Locking | None:
+        """What a function does with locks; None for a macro and for what cannot be read."""
+        place = (definition.file, definition.start)
+        if place not in self._locks:
+            callee = self._callees.bodies.callee(definition)
+            self._locks[place] = self._read(callee) if definition.kind == "function" else None
+        return self._locks[place]
+
+    def _read(self, callee: Callee) -> Locking | None:
+        if callee.flow is None or callee.body is None:
+            return None
+        callees = _LockCallees(self._callees, callee.definition.file)
+        called = (callees.summary(name) for name in callee.flow.called if name)
+        guards = (callees.guard(word.decode()) for word in set(_WORD.findall(callee.body.text)))
+        if not any(any(_changes(summary, callees)) for summary in called if summary is not None) and not any(guards):
+            return NO_LOCKS  # most callers: their bodies need not be read
+        function = self._callees.bodies.function(callee)
+        return None if function is None else locking_of(function, callees)
 
     def _address_taken(self, function: str, file: str) -> bool:
         """Whether the function may be called through a pointer: its name stands somewhere without a call."""
@@ -115,30 +144,21 @@ class _LockCallees(FileCallees):
         return super().summary(name) if "lock" in name else self._models.summary(name)
 
 
-def held_at_calls(function: Function, name: str, callees: Callees) -> frozenset[str]:
-    """Families that the function itself holds at each of its calls of ``name``, in all variants."""
-    found: list[frozenset[str]] = []
-    for variant in function.variants:
-        cfg = build(variant, transparent)
-        steps = [tuple(_steps(block, callees)) for block in cfg.blocks]
-        entries = _entries(cfg, steps)
-        for at, depths in entries.items():
-            found.extend(_at_calls(steps[at], dict(depths), name))
-    return frozenset.intersection(*found) if found else frozenset()
-
-
-def let_go(function: Function, callees: Callees) -> frozenset[str]:
-    """Families that the function gives back somewhere without having taken them: its caller's."""
-    found: set[str] = set()
+def locking_of(function: Function, callees: Callees) -> Locking:
+    """What the function holds at its calls, in all variants, and what it gives back without having taken it."""
+    held: dict[str, frozenset[str]] = {}
+    let_go: set[str] = set()
     for variant in function.variants:
         cfg = build(variant, transparent)
         steps = [tuple(_steps(block, callees)) for block in cfg.blocks]
         for at, entry in _entries(cfg, steps).items():
             depths = dict(entry)
             for step in steps[at]:
-                found.update(family for family, by in step.changes if by < 0 and not depths.get(family, 0))
+                here = frozenset(family for family, depth in depths.items() if depth > 0)
+                held[step.call] = held.get(step.call, here) & here
+                let_go.update(family for family, by in step.changes if by < 0 and family not in here)
                 _change(depths, step)
-    return frozenset(found)
+    return Locking(held, frozenset(let_go))
 
 
 def _entries(cfg: Cfg, steps: Sequence[Sequence[_Step]]) -> Mapping[int, _Depths]:
@@ -158,13 +178,6 @@ def _entries(cfg: Cfg, steps: Sequence[Sequence[_Step]]) -> Mapping[int, _Depths
                 entries[following] = new
                 work.append(following)
     return entries
-
-
-def _at_calls(steps: Sequence[_Step], depths: _Depths, name: str) -> Iterator[frozenset[str]]:
-    for step in steps:
-        if step.call == name:
-            yield frozenset(family for family, depth in depths.items() if depth > 0)
-        _change(depths, step)
 
 
 def _steps(block: Block, callees: Callees) -> Iterator[_Step]:

@@ -21,7 +21,6 @@ from patchlint.cfg import (
     Select,
     Turn,
     loop_places,
-    render,
 )
 from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.calls import Calls
@@ -31,10 +30,11 @@ from patchlint.dataflow.liveness import Needs, analyse, locals_of
 from patchlint.dataflow.matching import SEED
 from patchlint.dataflow.prune import Pruner
 from patchlint.dataflow.report import PathReport, Policy, Site
+from patchlint.dataflow.scopes import cleanup, enter_guard, leave_guard
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.undoing import outlived, passed_on
 from patchlint.dataflow.values import Value
-from patchlint.effects import POS, Effect, Place
+from patchlint.effects import POS
 from patchlint.ir import Call, Decl, Evaluate, Expr, Function, InitList, Name
 
 _Item = tuple[int, int, int, State]
@@ -98,29 +98,37 @@ class _Explorer:
     def _run_joined(self) -> int:
         """In reverse post order; states that hold the same are joined where paths meet.
 
+        The first to come goes on alone, for it knows most; the others that wait are joined before they go on.
         After the states that the policy grants there are half as many again in which less is told apart.
         """
         buckets: dict[object, State] = {}
+        waiting: dict[object, State] = {}
         enough = self.policy.max_states
         joins, returned = self.needs.live, self.needs.returned
         states = 0
         while self.work and states < enough + enough // 2:
             block, _, _, st = heappop(self.work)
-            if block in joins:
-                self.pruner.prune(block, st)
-                if states > enough:
-                    thin(st, hard=states > enough + enough // 4)
-                key = (block, property_key(st, self.facts, returned, fears=not self.policy.seed_params))
-                known = buckets.get(key)
-                if known is None:
-                    buckets[key] = st
-                    st = st.copy()
-                elif join(known, st, block, self.facts):
-                    st = known.copy()
-                else:
-                    continue
-            states += 1
-            self._block(block, st)
+            if block not in joins:
+                states += 1
+                self._block(block, st)
+                continue
+            self.pruner.prune(block, st)
+            if states > enough:
+                thin(st, hard=states > enough + enough // 4)
+            key = (block, property_key(st, self.facts, returned, fears=not self.policy.seed_params))
+            known = buckets.get(key)
+            if known is None:
+                buckets[key] = st
+                states += 1
+                self._block(block, st.copy())
+            elif join(known, st, block, self.facts):
+                waiting[key] = known
+            if self.work and self.work[0][0] == block:
+                continue
+            for known in waiting.values():
+                states += 1
+                self._block(block, known.copy())
+            waiting.clear()
         return states
 
     def _entry(self) -> State:
@@ -174,11 +182,9 @@ class _Explorer:
     def _decl(self, st: State, op: Decl) -> None:
         if op.static:
             return
-        if op.init is None:
-            st.env[op.name] = self.values.make("&l" if self.machine.locals.get(op.name) else "l", op.name)
-            return
-        if isinstance(op.init, InitList):
-            self.machine.fill(st, self.values.make("&l", op.name), op.init, op.name)
+        if op.init is None or isinstance(op.init, InitList):
+            if op.init is not None:
+                self.machine.fill(st, self.values.make("&l", op.name), op.init, op.name)
             st.env[op.name] = self.values.make("&l" if self.machine.locals.get(op.name) else "l", op.name)
             return
         self.machine.target = self.machine.target_text = op.name
@@ -188,40 +194,6 @@ class _Explorer:
             st.env[op.name] = self.values.make("&l", op.name)
         else:
             st.env[op.name] = value
-
-    def _enter_guard(self, st: State, op: EnterGuard) -> None:
-        guard = self.callees.guard(op.name)
-        args = [self.machine.value(st, arg) for arg in op.args]
-        if guard is None or not guard.family:
-            return
-        obj = args[guard.arg] if 0 <= guard.arg < len(args) else self.values.make("&g", "")
-        subject = render(op.args[guard.arg]) if 0 <= guard.arg < len(args) else op.name
-        site = Site(op.pos, guard.family, f"guard({op.name})", subject, "guard")
-        summary = self.callees.summary(guard.acquire) if guard.acquire else None
-        if summary is not None:
-            call = Call(guard.acquire, Name(guard.acquire, op.pos), op.args, op.pos, op.pos)
-            self.calls.look(st, call, args, summary)
-        self.calls.holds.acquire(st, Hold(guard.family, obj, op.pos, scope=op.ident), site)
-
-    def _leave_guard(self, st: State, op: LeaveGuard) -> None:
-        for hold in st.holds:
-            if hold.scope == op.ident:
-                effect = Effect("release", hold.family, Place("arg"))
-                self.calls.holds.release(st, effect, hold.obj, -1, op.pos, "}", "")
-                return
-
-    def _cleanup(self, st: State, op: Cleanup) -> None:
-        release = self.callees.scope_release(op.cleanup)
-        value = st.env.get(op.var)
-        if value is None or not st.holds:
-            return
-        families = release.families if release is not None else frozenset()
-        for hold in st.holds:
-            if self.values.root[hold.obj] != self.values.root[value]:
-                continue
-            if not families or hold.family in families or any(self.calls.holds.ends(f, hold.family) for f in families):
-                st.holds = tuple(h for h in st.holds if h is not hold)
-                return
 
     def _havoc(self, st: State, op: Havoc) -> None:
         st.vague = True
@@ -288,8 +260,9 @@ class _Explorer:
                 equal = self.values.binary("==", value, self.machine.value(one, low))
                 if equal is not None and not self._case(one, rest, equal):
                     continue
-            self._answered(one, asked, low.pos if hasattr(low, "pos") else term.pos, True)
-            one.mark("case", low.pos if hasattr(low, "pos") else term.pos, f"{text} is {self.machine.text(low)}")
+            pos = getattr(low, "pos", term.pos)
+            self._answered(one, asked, pos, True)
+            one.mark("case", pos, f"{text} is {self.machine.text(low)}")
             self.facts.settle(one)
             self._go(target, one)
             if high is None and equal is not None and not self.facts.assume(rest, equal, False):
@@ -384,9 +357,9 @@ class _Explorer:
 _OPS: Final[dict[type[Op], Callable[..., None]]] = {
     Evaluate: _Explorer._evaluate,
     Decl: _Explorer._decl,
-    EnterGuard: _Explorer._enter_guard,
-    LeaveGuard: _Explorer._leave_guard,
-    Cleanup: _Explorer._cleanup,
+    EnterGuard: lambda explorer, st, op: enter_guard(explorer.calls, st, op),
+    LeaveGuard: lambda explorer, st, op: leave_guard(explorer.calls, st, op),
+    Cleanup: lambda explorer, st, op: cleanup(explorer.calls, st, op),
     Havoc: _Explorer._havoc,
 }
 _TERMS: Final[dict[type, Callable[..., None]]] = {
