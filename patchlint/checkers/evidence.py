@@ -21,6 +21,7 @@ _HEAD: Final = 300
 """Bytes of a function's head that are looked at."""
 _ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
 """Has a function of the driver called when the device goes away."""
+_WORD: Final = re.compile(rb"\w+")
 _LONG_NAME: Final = re.compile(r"(?:\w+(?:->|\.))+(\w+)")
 _FAILED: Final = re.compile(r"IS_ERR(?:_OR_NULL)?\(|(?:\w+[_.>])?(?:err|error|ret|rc|rv|retval|status)(?: < 0)?$")
 """Tests that, when true, say that a call failed."""
@@ -177,6 +178,20 @@ def left_in_managed_memory(
     )
 
 
+def left_with_device(ctx: FunctionContext, report: PathReport, hold: Hold, path: list[Mark]) -> bool:
+    """All that knows of it is the device whose setup fails: the driver core then forgets what the driver kept there.
+
+    See ``device_unbind_cleanup()`` in drivers/base/dd.c.  Places behind the path's last decision were not passed.
+    """
+    table = ctx.ruleset.models.table("driver_data")
+    if ctx.is_callback not in table.get("setup", ()):
+        return False
+    decided = max((m.pos for m in path if m.kind == "if"), default=0)
+    kept = (_WORD.match(ctx.source, pos) for site, pos in report.kept if site == hold.site and pos < decided)
+    setters = [word is not None and word[0].decode() in table.get("set", ()) for word in kept]
+    return bool(setters) and all(setters)
+
+
 def callee_may_end(ctx: FunctionContext, hold: Hold, path: list[Mark]) -> bool:
     """A callee since leaves a lock or section of this sort, on an object that its body finds for itself.
 
@@ -216,16 +231,18 @@ def marks_since(path: list[Mark], site: int) -> list[Mark]:
     return path[at + 1 :]
 
 
-def tail_call(exit_: Exit, hold: Hold, site: Site) -> bool:
+def tail_call(ctx: FunctionContext, exit_: Exit, hold: Hold, site: Site) -> bool:
     """``return register(thing)``: what becomes of the thing when that fails, the callee decides.
 
-    Not where a model says what the callee does: then the hold depends on the result.
+    Not where a model says what the callee does: then the hold depends on the result.  Nor is ``ERR_PTR(ret)`` a callee.
     """
-    call = re.search(r"\((.*)\)$", exit_.text)
+    call = re.search(r"(\w+)\((.*)\)$", exit_.text)
     if call is None or (hold.cond >= 0 and hold.cond == exit_.value and not hold.doubt):
         return False
+    if ctx.callees.macro(call[1]) is not None:
+        return False
     subject = site.subject.lstrip("&*")
-    given = (arg.strip().lstrip("&*") for arg in call[1].split(","))
+    given = (arg.strip().lstrip("&*") for arg in call[2].split(","))
     return any(arg and re.match(rf"{re.escape(arg)}(?!\w)", subject) for arg in given)
 
 

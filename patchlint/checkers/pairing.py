@@ -28,6 +28,7 @@ from patchlint.checkers.evidence import (
     known_here_only,
     left_in_managed_memory,
     left_to_caller,
+    left_with_device,
     lone,
     made_when_missing,
     managed_families,
@@ -102,7 +103,7 @@ def _leaks(ctx: FunctionContext, report: PathReport) -> Iterator[FunctionFault]:
                 continue
             if not borne_out(ctx, exit_, hold, path, [(e, outcomes.paths[id(e)]) for e in ended]):
                 continue
-            if family.sort not in COUNTED and tail_call(exit_, hold, site):
+            if family.sort not in COUNTED and tail_call(ctx, exit_, hold, site):
                 continue
             if undone_in_loop(report, hold, site, path):
                 continue
@@ -215,6 +216,8 @@ def _judge_owned(
         return None
     if hold.stored:
         if error and left_in_managed_memory(ctx, report, hold, site, path):
+            return "medium"
+        if error and left_with_device(ctx, report, hold, path):
             return "medium"
         if earlier_turn(report, hold, path):
             return None

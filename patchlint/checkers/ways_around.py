@@ -44,7 +44,9 @@ def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) 
     if base is None:
         return False
     sibling = re.compile(rf"{re.escape(base[1])}(?:\.|->)\w+$")
-    return _asked_around(report, exit_, hold, lambda text: sibling.match(text) is not None)
+    return _asked_around(
+        report, exit_, hold, lambda text: sibling.match(text) is not None and _asked(text) != site.subject
+    )
 
 
 def asks_what_was_given(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:

@@ -26,9 +26,10 @@ _FEARED: Final = frozenset(("freed", "dropped", "stale", "rcu-access"))
 class Calls(MacroActs, Keeping):
     """Applies calls; told by the machine of stores and uses."""
 
-    def __init__(self, callees: Callees, policy: Policy, locals_: dict[str, bool]) -> None:
+    def __init__(self, callees: Callees, policy: Policy, locals_: dict[str, bool], pointers: frozenset[str]) -> None:
         self.callees = callees
         self.policy = policy
+        self.pointers = pointers
         self.log = Log()
         self.machine = Machine(locals_, self)
         self.holds = Holds(self.machine.values, self.machine.facts, callees, self.log)

@@ -26,7 +26,7 @@ from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.calls import Calls
 from patchlint.dataflow.join import join, property_key, thin
 from patchlint.dataflow.leaving import Leaving
-from patchlint.dataflow.liveness import Needs, analyse, locals_of
+from patchlint.dataflow.liveness import Needs, analyse, locals_of, pointers_of
 from patchlint.dataflow.matching import SEED
 from patchlint.dataflow.prune import Pruner
 from patchlint.dataflow.report import PathReport, Policy, Site
@@ -57,7 +57,7 @@ class _Explorer:
         self.callees = callees
         self.policy = policy
         self.needs: Needs = analyse(cfg)
-        self.calls = Calls(callees, policy, locals_of(cfg, function))
+        self.calls = Calls(callees, policy, locals_of(cfg, function), pointers_of(cfg, function))
         self.machine = self.calls.machine
         self.machine.scoped = frozenset(op.var for block in cfg.blocks for op in block.ops if isinstance(op, Cleanup))
         self.facts = self.machine.facts

@@ -9,7 +9,7 @@ from patchlint.dataflow.matching import SEED
 from patchlint.dataflow.report import Policy
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.values import Value
-from patchlint.effects import ANY, NEG, POS
+from patchlint.effects import ANY, NEG, POS, ZERO
 
 
 class Keeping:
@@ -19,6 +19,8 @@ class Keeping:
     policy: Policy
     log: Log
     holds: Holds
+    pointers: frozenset[str]
+    """Parameters and locals that are pointers."""
 
     def keeps(self, st: State, value: Value) -> bool:
         """Whether a reference to, or the memory of, ``value`` is held."""
@@ -90,8 +92,11 @@ class Keeping:
                 kept.append(hold)
                 continue
             self.log.kept.add((hold.site, self.log.pos))
-            if self._left_by_failure(st, hold, result):
-                kept.append(hold._replace(cond=result, mask=NEG | POS, doubt=True))
+            if hold.doubt and hold.cond == result:
+                kept.append(hold)  # it was given to this very call in two ways
+            elif self._left_by_failure(st, hold, result):
+                failed = NEG | ZERO if self.machine.target in self.pointers else NEG | POS
+                kept.append(hold._replace(cond=result, mask=failed, doubt=True))
         st.holds = tuple(kept)
 
     def _left_by_failure(self, st: State, hold: Hold, result: Value) -> bool:

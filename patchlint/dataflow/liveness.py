@@ -204,3 +204,11 @@ def locals_of(cfg: Cfg, function: Function) -> dict[str, bool]:
             if isinstance(op, Decl) and not op.static:
                 found[op.name] = op.array
     return found
+
+
+def pointers_of(cfg: Cfg, function: Function) -> frozenset[str]:
+    """Names of the parameters and locals that are pointers."""
+    params = {p.name for p in function.params if p.pointer}
+    return frozenset(params.union(
+        op.name for block in cfg.blocks for op in block.ops if isinstance(op, Decl) and op.pointer and not op.array
+    ))  # fmt: skip
