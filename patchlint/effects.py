@@ -108,6 +108,8 @@ class Family(NamedTuple):
     """The hold is a count: taking it again while held is right (RCU sections, references, ``preempt_disable``)."""
     handle: bool = False
     """A "pair" on a thing that the taking call returns (a mapping): whoever gets the pointer may end it."""
+    parts: tuple[str, ...] = ()
+    """Families that can be taken one by one instead, the state of the processor last: a lock, interrupts that are off."""
 
 
 class Macro(NamedTuple):

@@ -1,11 +1,11 @@
-"""What a body may give back, or keep, of what its caller put where an argument leads."""
+"""What a body may give back, or keep, of what is its caller's: what an argument leads to, locks, sections."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from patchlint.callgraph.addresses import content_place
-from patchlint.dataflow import Exit, PathReport
+from patchlint.dataflow import Callees, Exit, PathReport
 from patchlint.effects import ANY, Effect, Place
 
 
@@ -27,6 +27,18 @@ def emptied(report: PathReport, owned: frozenset[str], known: Mapping[Place, int
         others = ANY & ~known.get(place, 0)
         if obj in kept or place not in known or any(e.mask & others and _passes(e, places) for e in report.exits):
             yield Effect("take", family, place, flags=frozenset(("inferred",)))
+
+
+def let_go(report: PathReport, callees: Callees) -> tuple[str, ...]:
+    """Families of locks and sections that some path leaves, not having entered them, and does not enter again."""
+    found: set[str] = set()
+    for event in report.events:
+        family = callees.family(event.family) if event.kind == "underflow" else None
+        if family is not None and family.kind in ("lock", "rcu") and event.family not in found:
+            without = (e for e in report.exits if all(hold.family != event.family for hold in e.holds))
+            if any(_passes(leaving, {event.pos}) for leaving in without):
+                found.add(event.family)
+    return tuple(sorted(found))
 
 
 def _passes(leaving: Exit, places: set[int]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from patchlint.callgraph.addresses import Pointers, content_place, lock_place, out_place
-from patchlint.callgraph.emptied import emptied
+from patchlint.callgraph.emptied import emptied, let_go
 from patchlint.callgraph.flows import evaluated, transparent
 from patchlint.cfg import Cfg, Leave, build, walk
 from patchlint.dataflow import SEED, Callees, Exit, Hold, PathReport, Policy, explore
@@ -36,6 +36,8 @@ class Inferred(NamedTuple):
     may be kept has a reference of its own), or ""."""
     result: int = ANY
     never_returns: bool = False
+    let_go: tuple[str, ...] = ()
+    """Families of the caller's locks and sections that some path leaves."""
 
 
 NOTHING = Inferred()
@@ -72,7 +74,8 @@ def agreed(found: Iterable[Inferred]) -> Inferred:
     result = 0
     for one in every:
         result |= one.result
-    return Inferred(effects, args, result, all(one.never_returns for one in every))
+    left = tuple(sorted({family for one in every for family in one.let_go}))
+    return Inferred(effects, args, result, all(one.never_returns for one in every), left)
 
 
 class _Seeded:
@@ -159,7 +162,7 @@ class _Paths:
             if effect is not None:
                 effects.append(effect)
         result = self.classes & ANY or ANY
-        return Inferred(tuple(effects), tuple(args), result)
+        return Inferred(tuple(effects), tuple(args), result, let_go=let_go(self.report, self.callees))
 
     def left(self) -> frozenset[Effect]:
         """The holds that the function leaves behind, without their places."""

@@ -152,7 +152,7 @@ class TreeCallees:
             where=f"{definitions[0].file}:{definitions[0].line}",
             looks=all(self._looks(callee) for callee in found),
             tries=all(map(self.borrowing.tries, found)),
-            may_end=self._may_end(found),
+            may_end=tuple(sorted({*self._may_end(found), *inferred.let_go})),
             unused=tuple(at for at in range(count) if all(flow.params[at].unused for flow in flows)),
         )
 

@@ -371,6 +371,9 @@ class Calls(MacroActs, Keeping):
         kind = self.holds.family(effect.resource).kind
         if by == "arg" and kind == "ref" and self._born(st, obj, effect):
             by = "born"
+        if "alone" in effect.flags and self.holds.surely(st, effect.resource, obj):
+            self.machine.facts.narrow(st, result, ANY & ~effect.when)  # one more try for what is held already
+            return
         owned = kind in OWNED or (kind == "pair" and by in ("result", "out"))
         subject = subject_of(expr, effect.place, self.machine.target_text)
         where = (effect.where or summary.where) if summary.origin == "body" else ""

@@ -65,6 +65,13 @@ class Holds(Matching):
                 )
                 return
 
+    def surely(self, st: State, family: str, obj: Value) -> bool:
+        """Whether such a hold on ``obj`` is there, whatever it may have depended on."""
+        return any(
+            h.family == family and h.obj == obj and (h.cond < 0 or not self.facts.mask(st, h.cond) & ~h.mask)
+            for h in st.holds
+        )
+
     def _untag(self, st: State, obj: Value, site: Site) -> None:
         """Who holds a reference need no longer fear for the pointer."""
         roots = self.values.root
@@ -97,6 +104,8 @@ class Holds(Matching):
             index = self._by_text(st, effect, subject)
         if index < 0:
             index = self._memory_of_count(st, effect, obj)
+        if index < 0 and self._in_parts(st, effect, obj, result, pos, name, subject):
+            return
         site, held = (st.holds[index].site, st.holds[index].family) if index >= 0 else (-1, "")
         self.log.releases.setdefault(
             (effect.resource, obj, pos, index >= 0, site),
@@ -112,6 +121,20 @@ class Holds(Matching):
         if effect.frees and effect.when == ANY and self.family(effect.resource).kind == "mem" and not by_body:
             self._lose(st, obj)
         self._after(st, effect, obj, result, pos)
+
+    def _in_parts(
+        self, st: State, effect: Effect, obj: Value, result: Value, pos: int, name: str, subject: str
+    ) -> bool:
+        """``local_irq_save(flags); spin_lock(l); ... spin_unlock_irqrestore(l, flags)``: whether that was ended here."""
+        parts = self.family(effect.resource).parts
+        whole = self.values.make("&g", "")
+        if not parts or self.find(st, parts[-1], whole)[0] < 0:
+            return False
+        for part in parts:
+            at = whole if part == parts[-1] else obj
+            if self.find(st, part, at)[0] >= 0:
+                self.release(st, effect._replace(resource=part), at, result, pos, name, subject)
+        return True
 
     def _share_given_up(self, st: State, counter: Value, result: Value) -> None:
         """The count inside memory of this function's own went down: only who hears that it was the last must free."""

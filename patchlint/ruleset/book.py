@@ -95,6 +95,7 @@ def _add_family(book: Book, row: Row) -> None:
         "nests": v.get("nests", v["kind"] == "ref"),
         "frees": v.get("frees", v["kind"] == "mem"),
         "handle": False,
+        "parts": as_names(v.get("parts", [])),
     }
     for release in releases:
         record = _record(book, release, row)
@@ -105,7 +106,7 @@ def _add_family(book: Book, row: Row) -> None:
 def _check_families(book: Book, kept: Iterable[tuple[str, Row]]) -> None:
     families = book["family"]
     for _, row in kept:
-        for key in ("family", "compatible"):
+        for key in ("family", "compatible", "parts"):
             for name in as_names(row.values.get(key, [])):
                 if name and name not in families:
                     raise row.wrong(f"no family called {name}", key)

@@ -212,7 +212,7 @@ def _family(name: str, record: Record) -> Family:
     return Family(
         name, record["kind"], record["label"], tuple(record["releases"]), frozenset(record["compatible"]),
         record["context"], record["sort"], record["group"], record["nests"],
-        record["handle"],
+        record["handle"], tuple(record["parts"]),
     )  # fmt: skip
 
 

@@ -103,7 +103,7 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
         "kind": Key(one_of(*KINDS), True), "sort": Key(one_of(*SORTS)), "label": Key(text), "release": Key(names, True),
         "compatible": Key(names), "group": Key(text), "context": Key(one_of(*CONTEXTS)), "nests": Key(flag),
         "at": Key(place), "null_ok": Key(flag), "err_ok": Key(flag), "frees": Key(flag), "sleeps": Key(sleeping),
-        "key": Key(place), "where": Key(text), "note": Key(text),
+        "key": Key(place), "parts": Key(names), "where": Key(text), "note": Key(text),
     },
     "pair": {
         "family": Key(text, True), "acquire": Key(names, True), "held": Key(place), "when": Key(WHEN),
