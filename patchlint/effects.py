@@ -84,6 +84,8 @@ class Summary(NamedTuple):
     """Locks and sections, by family, that the body leaves on some path and never enters: whose, is not known."""
     unused: tuple[int, ...] = ()
     """Arguments of which the body does not speak."""
+    always: int = 0
+    """The one class that the body's result is always in, though ``result`` says that callers must be ready for any."""
 
 
 class Family(NamedTuple):
@@ -109,7 +111,7 @@ class Family(NamedTuple):
     handle: bool = False
     """A "pair" on a thing that the taking call returns (a mapping): whoever gets the pointer may end it."""
     parts: tuple[str, ...] = ()
-    """Families that can be taken one by one instead, the state of the processor last: a lock, interrupts that are off."""
+    """Families that can be taken one by one instead, the state of the processor (interrupts) last."""
 
 
 class Macro(NamedTuple):

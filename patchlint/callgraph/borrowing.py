@@ -134,9 +134,13 @@ class Borrowing:
             return None
         for effect in summary.effects:
             place = effect.place
-            if place.root != "arg" or place.index != at or place.deref or effect.action not in ("release", "take"):
+            if place.root != "arg" or place.index != at or place.deref:
                 continue
             family = models.family(effect.resource)
+            if effect.action == "acquire" and ("registers" in effect.flags or (family and family.sort == "reg")):
+                return False  # from now on it is known elsewhere
+            if effect.action not in ("release", "take"):
+                continue
             if effect.action == "take" or family is None or family.kind in ("ref", "mem"):
                 return False
         return (summary.args[at] if at < len(summary.args) else summary.rest) == "borrow"

@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 28
+VERSION = 31
 """Raised when what is inferred changes its meaning."""
 
 
@@ -24,9 +24,9 @@ def decode_summary(text: str) -> Summary | None:
     record = json.loads(text)
     if record is None:
         return None
-    name, effects, args, *rest, may_end, unused = record
+    name, effects, args, *rest, may_end, unused, always = record
     found = Summary(name, tuple(_effect(*effect) for effect in effects), tuple(args), *rest)
-    return found._replace(arranges=tuple(found.arranges), may_end=tuple(may_end), unused=tuple(unused))
+    return found._replace(arranges=tuple(found.arranges), may_end=tuple(may_end), unused=tuple(unused), always=always)
 
 
 def _effect(action: Any, resource: str, place: list[Any], *rest: Any) -> Effect:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from patchlint.callgraph.addresses import content_place
 from patchlint.dataflow import Callees, Exit, PathReport
 from patchlint.effects import ANY, Effect, Place
+
+_INFERRED: Final = frozenset(("inferred",))
 
 
 def emptied(report: PathReport, owned: frozenset[str], known: Mapping[Place, int]) -> Iterator[Effect]:
@@ -26,7 +29,11 @@ def emptied(report: PathReport, owned: frozenset[str], known: Mapping[Place, int
             continue
         others = ANY & ~known.get(place, 0)
         if obj in kept or place not in known or any(e.mask & others and _passes(e, places) for e in report.exits):
-            yield Effect("take", family, place, flags=frozenset(("inferred",)))
+            yield Effect("take", family, place, flags=_INFERRED)
+    for obj in sorted(report.taken):
+        place = content_place(report.keys, obj)
+        if place is not None and known.get(place, 0) != ANY:
+            yield Effect("take", "", place, flags=_INFERRED)
 
 
 def let_go(report: PathReport, callees: Callees) -> tuple[str, ...]:

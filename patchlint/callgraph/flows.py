@@ -217,7 +217,7 @@ class _Reader:
             looks = macro.acts in _LOOKS_THROUGH and 0 <= macro.arg < len(call.args)
             return self.borne(call.args[macro.arg]) if looks else set()
         summary = self.callees.summary(call.name) if call.name else None
-        if summary is not None:
+        if summary is not None and summary.origin != "pattern":
             at = summary.returns_arg
             return self.borne(call.args[at]) if 0 <= at < len(call.args) else set()
         if not call.name or call.name in self.locals:

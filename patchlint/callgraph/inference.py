@@ -12,6 +12,7 @@ from typing import NamedTuple
 from patchlint.callgraph.addresses import Pointers, content_place, lock_place, out_place
 from patchlint.callgraph.emptied import emptied, let_go
 from patchlint.callgraph.flows import evaluated, transparent
+from patchlint.callgraph.results import counted
 from patchlint.cfg import Cfg, Leave, build, walk
 from patchlint.dataflow import SEED, Callees, Exit, Hold, PathReport, Policy, explore
 from patchlint.effects import ANY, NEG, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
@@ -107,7 +108,7 @@ class _Seeded:
 
 def _of_variant(function: Function, variant: Variant, callees: _Seeded, stored: frozenset[int]) -> Inferred:
     cfg = build(variant, transparent)
-    report = explore(cfg, function, callees, Policy(seed_params=True, max_states=MAX_STATES))
+    report = counted(explore(cfg, function, callees, Policy(seed_params=True, max_states=MAX_STATES)))
     if report.bound_hit or any(leaving.vague for leaving in report.exits):
         return NOTHING
     if not report.exits:
@@ -119,8 +120,8 @@ def _of_variant(function: Function, variant: Variant, callees: _Seeded, stored: 
     if not acquires and not gains:
         return inferred
     # What an unknown call may have kept is not surely the caller's: only what is left even so is told as such.
-    doubting = _Paths(function, cfg, explore(cfg, function, callees, Policy(True, MAX_STATES, seed_params=True)),
-                      callees, stored)  # fmt: skip
+    doubted = counted(explore(cfg, function, callees, Policy(True, MAX_STATES, seed_params=True)))
+    doubting = _Paths(function, cfg, doubted, callees, stored)
     left = doubting.left()
     effects = tuple(one for one in inferred.effects if one not in acquires or one._replace(where="") in left)
     args = tuple("paid" if at in gains and doubting.keeps(at) else what for at, what in enumerate(inferred.args))
@@ -268,12 +269,13 @@ class _Paths:
             left = dict(self._left(leaving))
             for (family, place), classes in things.items():
                 self._count(leaving, place, left.get((family, place), 0), classes)
-        weak = {family for (_, family), site in self.report.sites.items() if "weak" in site.flags}
+        flagged = [(family, flag) for (_, family), site in self.report.sites.items() for flag in site.flags]
+        weak, anew = ({family for family, flag in flagged if flag == wanted} for wanted in ("weak", "anew"))
         for (family, place), classes in things.items():
             if family in weak and place.root != "result":
                 continue  # only set up: whoever calls it owes nothing for that alone
             surely = classes.having & ~classes.lacking
-            flags = _INFERRED
+            flags = _INFERRED | ({"anew"} if family in anew else set())
             if surely & ~classes.untouched:
                 surely &= ~classes.untouched
             elif surely:

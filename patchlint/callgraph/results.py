@@ -5,10 +5,12 @@ A superset: a variable that is assigned something anywhere may be that wherever 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from patchlint.callgraph.facts import Result
 from patchlint.cfg import Cfg, Leave, walk
+from patchlint.dataflow import PathReport
 from patchlint.effects import ANY, NEG, POS, ZERO, Effect
 from patchlint.ir import Assign, Binary, Call, Cast, Conditional, Decl, Evaluate, Expr, Function, Name, Num, Unary
 
@@ -104,3 +106,14 @@ def answers(mask: int) -> int:
 def on_success(effect: Effect) -> Effect:
     """What a body that always returns 0 takes, it takes when it succeeds."""
     return effect._replace(when=ZERO) if effect.action == "acquire" and effect.when == ANY else effect
+
+
+def counted(report: PathReport) -> PathReport:
+    """What is worked out and returned, by a function that has error numbers for its failures, is no error number."""
+    if all(leaving.mask != NEG for leaving in report.exits):
+        return report
+    exits = (
+        leaving._replace(mask=leaving.mask & ~NEG or NEG) if report.keys[leaving.value][0] == "op" else leaving
+        for leaving in report.exits
+    )
+    return replace(report, exits=tuple(exits))

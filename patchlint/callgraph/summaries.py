@@ -154,6 +154,7 @@ class TreeCallees:
             tries=all(map(self.borrowing.tries, found)),
             may_end=tuple(sorted({*self._may_end(found), *inferred.let_go})),
             unused=tuple(at for at in range(count) if all(flow.params[at].unused for flow in flows)),
+            always=results if results != answers(results) else 0,
         )
 
     def _looks(self, callee: Callee, depth: int = 0) -> bool:

@@ -89,7 +89,10 @@ def transparent(callees: Callees) -> Callable[[str], int]:
 
 def _policy(ctx: FunctionContext) -> Policy:
     travels = frozenset(ctx.ruleset.models.table("handed").get("travels", ()))
-    return Policy(unknown_takes=ctx.mode != "changed", undoing=UNDOING, fresh=ctx.added, travels=travels)
+    return Policy(
+        unknown_takes=ctx.mode != "changed", undoing=UNDOING, fresh=ctx.added, travels=travels,
+        standing=ctx.mode == "tree",
+    )  # fmt: skip
 
 
 def _forgotten_loans(ctx: FunctionContext, cfg: Cfg, report: PathReport, policy: Policy) -> Iterator[FunctionFault]:

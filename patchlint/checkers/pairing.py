@@ -289,7 +289,8 @@ def _judge_state(
         return "medium"
     if SHOWN in site.flags:
         return None
-    if any(e.mask == exit_.mask and not is_error(ctx, e) for e in ended):
+    fails = fails_silently(exit_, hold)
+    if any(e.mask == exit_.mask and not is_error(ctx, e) and fails_silently(e, hold) <= fails for e in ended):
         if walks_around(report, exit_, hold):
             return None
         return "medium" if family.sort in COUNTED else "low"

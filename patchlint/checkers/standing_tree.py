@@ -15,6 +15,7 @@ from patchlint.checkers.contradiction import contradicts_itself
 from patchlint.checkers.evidence import (
     PLAIN_MEMORY,
     earlier_turn,
+    made_when_missing,
     marks_since,
 )
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
@@ -79,8 +80,15 @@ def _plain(leak: Standing) -> bool:
     hold, since = leak.hold, marks_since(leak.path, leak.hold.site)
     handed_on = any(site == hold.site for site, _ in leak.report.kept) or any(m.kind == "undo" for m in since)
     loose = hold.stored or hold.lost or hold.doubt or handed_on
-    guessed = SHOWN in leak.site.flags or not leak.evidence.contrast or _with_callees(leak)
-    return not loose and not guessed and sum(m.kind == "if" for m in since) <= _BELIEVED
+    guessed = SHOWN in leak.site.flags or not leak.evidence.contrast or leak.exit.guessed or _with_callees(leak)
+    short = sum(m.kind == "if" for m in since) <= _BELIEVED
+    return short and not loose and not guessed and (leak.evidence.error or _ends_with_call(leak))
+
+
+def _ends_with_call(leak: Standing) -> bool:
+    """What goes out of use when a function returns, whether it failed or not; what else success leaves may be meant."""
+    travels = leak.ctx.ruleset.models.table("handed").get("travels", ())
+    return leak.family.kind not in ("mem", "pair") or leak.family.name in travels
 
 
 def _with_callees(leak: Standing) -> bool:
@@ -97,13 +105,13 @@ def _by_design(leak: Standing) -> bool:
         or _kept_by_result(leak)
         or _goes_with_result(exit_, site, leak.family)
         or site.call in leak.ctx.ruleset.models.table("unpaired").get("starts", ())
-        or ((SHOWN in site.flags or _set_up_inside(leak)) and _object_put(leak))
+        or ((SHOWN in site.flags or _set_up_inside(leak) or _begun_here(leak)) and _object_put(leak))
     )
 
 
 def _doubtful(leak: Standing) -> bool:
     """What the function's other paths say leaves open who is to end the hold."""
-    hold, site, evidence = leak.hold, leak.site, leak.evidence
+    ctx, hold, site, evidence = leak.ctx, leak.hold, leak.site, leak.evidence
     alike = evidence.alike and (leak.family.kind != "pair" or leak.exit.mask == 0)
     if hold.owned and evidence.contrast and not evidence.error and not alike:
         return True  # only failures end it: on success it stays for whoever finds it
@@ -111,6 +119,8 @@ def _doubtful(leak: Standing) -> bool:
         return True  # told from a body or kept on success, and nothing here ends it
     if ELSEWHERE in site.flags or (hold.owned and (hold.stored or "[" in site.subject)):
         return True  # who finds it may end it; a counter may tell how many elements there are
+    if not site.subject.isidentifier() and made_when_missing(ctx, site, leak.path):
+        return True  # a flag beside it tells whoever comes next that it is there
     if _asked_again(leak) or (not evidence.contrast and earlier_turn(leak.report, hold, leak.path)):
         return True
     if leak.family.kind == "pair" and not evidence.contrast and not _ended_in_file(leak):
@@ -197,6 +207,13 @@ def _set_up_inside(leak: Standing) -> bool:
     """A part of an object was set up, and is not itself what a count is dropped of."""
     obj = leak.hold.obj
     return leak.family.kind == "pair" and leak.site.by == "arg" and all(r.obj != obj for r in leak.report.releases)
+
+
+def _begun_here(leak: Standing) -> bool:
+    """The state is that of an object which the function itself has begun: when that ends, so does its state."""
+    ended = (r for r in leak.report.releases if r.obj == leak.hold.obj)
+    sites = (leak.report.sites.get((r.site, r.held)) for r in ended)
+    return leak.family.kind == "pair" and any(site is not None and "named" in site.flags for site in sites)
 
 
 def _object_put(leak: Standing) -> bool:

@@ -80,9 +80,10 @@ class Calls(MacroActs, Keeping):
         self.machine.target = self.machine.target_text = ""
         if not expr.name:
             self.machine.value(st, expr.func)
-        args = [self.machine.value(st, arg) for arg in expr.args]
+        args = [self.by_value(st, arg) for arg in expr.args]
         self.machine.target, self.machine.target_text = target, text
-        summary = self.callees.summary(expr.name) if expr.name else None
+        direct = expr.name and expr.name not in self.machine.locals  # else it is called by way of a variable
+        summary = self.callees.summary(expr.name) if direct else None
         body = summary is None or summary.origin == "body"
         self.log.pos = expr.pos
         if st.holds and expr.args and body:
@@ -157,7 +158,7 @@ class Calls(MacroActs, Keeping):
     def _maybe_undoes(self, st: State, expr: Call, args: list[Value], summary: Summary | None) -> None:
         if summary is not None and any("shown" in effect.flags for effect in summary.effects):
             return
-        if summary is not None and just_frees(self.machine.values, st, args, summary):
+        if summary is not None and just_frees(self.machine.values, st, args, summary, self.holds.family):
             return
         name = expr.name or getattr(expr.func, "field", "")
         if self.policy.undoing is not None and self.policy.undoing.search(name):
@@ -232,6 +233,8 @@ class Calls(MacroActs, Keeping):
             self._arrange(st, expr, args, summary, result)
         for index, value in enumerate(args):
             what = summary.args[index] if index < len(summary.args) else summary.rest
+            if what == "take":
+                self.log.taken.add(value)
             if what == "take" and summary.origin == "body":
                 (self._may_take if self.policy.unknown_takes else self._kept_by)(st, value)
             elif what == "take":
@@ -261,24 +264,14 @@ class Calls(MacroActs, Keeping):
         address = below(self.machine.values, args[place.index], place)
         return self.machine.facts.mask(st, self.machine.load(st, address)) == ZERO
 
-    def _keeps(self, summary: Summary, index: int) -> bool:
-        """Whether the callee may keep what an argument leads to: nothing says that it only looks at it."""
-        if summary.origin != "model":
-            return not summary.looks
-        return (summary.args[index] if index < len(summary.args) else summary.rest) != "borrow"
-
-    def _registers(self, effect: Effect) -> bool:
-        return effect.action == "acquire" and (
-            "registers" in effect.flags or self.holds.family(effect.resource).sort == "reg"
-        )
-
     def _result(self, st: State, expr: Call, args: list[Value], summary: Summary) -> Value:
         if 0 <= summary.returns_arg < len(args):
             return args[summary.returns_arg]
         drops = any(effect.action in ("release", "tag") for effect in summary.effects)
         result = self.machine.fresh(st, expr.pos, given=args if drops else ())
-        if summary.result not in (ANY, 0):
-            self.machine.facts.narrow(st, result, summary.result)
+        known = (summary.always if self.policy.standing else 0) or summary.result
+        if known not in (ANY, 0):
+            self.machine.facts.narrow(st, result, known)
         return result
 
     def _effect(
@@ -294,6 +287,7 @@ class Calls(MacroActs, Keeping):
             subject = subject_of(expr, effect.place, self.machine.target_text)
             self.holds.release(st, effect, obj, result, expr.pos, expr.name, subject)
         elif effect.action == "take":
+            self.log.taken.add(obj)
             if effect.frees and effect.when == ANY and self.holds.count_down(st, obj):
                 return  # one of its counts, that was taken by itself
             self.holds.take(st, obj, result=result, mask=effect.when, frees=effect.frees)

@@ -75,7 +75,7 @@ class _Explorer:
             tuple(self.leaving.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
             frozenset(log.asserted), states, bool(self.work), loop_places(self.cfg),
             tuple(self.values.root), tuple(self.values.nodes), frozenset(log.kept), passed_on(log, self.cfg),
-            outlived(log, self.cfg), log.passed,
+            outlived(log, self.cfg), log.passed, log.taken,
         )  # fmt: skip
 
     def _run_precise(self) -> int:
@@ -257,7 +257,7 @@ class _Explorer:
         for low, high, target in term.cases:
             one = rest.copy()
             if high is None:
-                equal = self.values.binary("==", value, self.machine.value(one, low))
+                equal = self.values.labelled(value, self.machine.value(one, low))
                 if equal is not None and not self._case(one, rest, equal):
                     continue
             pos = getattr(low, "pos", term.pos)

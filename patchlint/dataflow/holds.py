@@ -125,7 +125,7 @@ class Holds(Matching):
     def _in_parts(
         self, st: State, effect: Effect, obj: Value, result: Value, pos: int, name: str, subject: str
     ) -> bool:
-        """``local_irq_save(flags); spin_lock(l); ... spin_unlock_irqrestore(l, flags)``: whether that was ended here."""
+        """``local_irq_save(f); spin_lock(l); ... spin_unlock_irqrestore(l, f)``: whether that was ended here."""
         parts = self.family(effect.resource).parts
         whole = self.values.make("&g", "")
         if not parts or self.find(st, parts[-1], whole)[0] < 0:

@@ -9,7 +9,8 @@ from patchlint.dataflow.matching import SEED
 from patchlint.dataflow.report import Policy
 from patchlint.dataflow.state import Hold, State
 from patchlint.dataflow.values import Value
-from patchlint.effects import ANY, NEG, POS, ZERO
+from patchlint.effects import ANY, NEG, POS, ZERO, Effect, Summary
+from patchlint.ir import Expr, Name
 
 
 class Keeping:
@@ -25,6 +26,17 @@ class Keeping:
     def keeps(self, st: State, value: Value) -> bool:
         """Whether a reference to, or the memory of, ``value`` is held."""
         return any(hold.owned and hold.obj == value for hold in st.holds)
+
+    def by_value(self, st: State, expr: Expr) -> Value:
+        """What is given or stored: a structure of the function's own that something is held on, as it is called then.
+
+        ``kern_path(name, &path); x->path = path;``
+        """
+        if st.holds and isinstance(expr, Name):
+            whole = self.machine.values.make("&l", expr.id)
+            if any(self.machine.values.root[hold.obj] == whole for hold in st.holds):
+                return whole
+        return self.machine.value(st, expr)
 
     def stored(self, st: State, value: Value, pos: int, *, local: bool, text: str = "") -> None:
         """A pointer was put somewhere: holds on it can be ended from there."""
@@ -65,6 +77,17 @@ class Keeping:
             st.holds = tuple(h._replace(stored=True) if i in picked else h for i, h in enumerate(st.holds))
         return bool(chosen)
 
+    def _keeps(self, summary: Summary, index: int) -> bool:
+        """Whether the callee may keep what an argument leads to: nothing says that it only looks at it."""
+        if summary.origin != "model":
+            return not summary.looks
+        return (summary.args[index] if index < len(summary.args) else summary.rest) != "borrow"
+
+    def _registers(self, effect: Effect) -> bool:
+        return effect.action == "acquire" and (
+            "registers" in effect.flags or self.holds.family(effect.resource).sort == "reg"
+        )
+
     def _absorb(self, st: State, args: list[Value]) -> None:
         """What a structure holds that describes a new thing belongs to that thing (``dma_buf_export(&info)``)."""
         given = set[Value]().union(*(self._inside_local(st, value) for value in args))
@@ -83,7 +106,8 @@ class Keeping:
         given = {roots[value], *self._inside_local(st, value)}
         kept: list[Hold] = []
         for hold in st.holds:
-            taken = hold.owned and roots[hold.obj] in given and not self._elsewhere(hold, value)
+            taken = hold.owned and roots[hold.obj] in given and hold.site != self.log.pos
+            taken = taken and not self._elsewhere(hold, value)
             if not taken or not self._may_be_kept(hold) or self.holds.paid_for(st, hold):
                 kept.append(hold)
                 continue

@@ -29,7 +29,7 @@ class Leaving:
     def leave(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
         """The path of ``st`` returns ``value`` (-1: nothing), which is in one of the classes of ``mask``."""
         for part in self._split(st, value, mask):
-            self._exit(st, term, value, part, returned)
+            self._exit(st, term, value, part, returned, guessed=part != mask)
 
     def classes(self, st: State, value: Value) -> int:
         """The classes that the result may be in: a pointer that is a sum leads into an object."""
@@ -86,7 +86,9 @@ class Leaving:
         fails = mask in (NEG, 0) or cond == value or (self._function.return_pointer > 0 and mask == ZERO)
         return fails and bool(known & NEG) and not known & ZERO
 
-    def _exit(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
+    def _exit(
+        self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...], *, guessed: bool
+    ) -> None:
         holds = tuple(h for h in st.holds if not self._is_nothing(st, h))
         if any(h.doubt for h in holds):
             holds = tuple(h for h in holds if not h.doubt or self._failed(st, h.cond, value, mask))
@@ -101,7 +103,7 @@ class Leaving:
         if key not in self.exits:
             text = render(term.value)
             self.exits[key] = Exit(
-                term.pos, value, mask, holds, st.trail, text, st.vague, facts, returned, memory
+                term.pos, value, mask, holds, st.trail, text, st.vague, facts, returned, memory, guessed
             )
 
     def _is_nothing(self, st: State, hold: Hold) -> bool:

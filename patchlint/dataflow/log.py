@@ -9,7 +9,8 @@ from patchlint.dataflow.values import Value
 class Log:
     """Events, places of acquisition and releases of all paths; one entry each."""
 
-    __slots__ = ("_events", "asserted", "block", "blocks", "kept", "passed", "pos", "releases", "sites", "undos")
+    __slots__ = ("_events", "asserted", "block", "blocks", "kept", "passed", "pos", "releases", "sites",
+                 "taken", "undos")  # fmt: skip
 
     def __init__(self) -> None:
         self._events: dict[tuple[str, int, str, str, str, Value], Event] = {}
@@ -25,7 +26,8 @@ class Log:
         """Where the store or call is that is looked at."""
         self.kept: set[tuple[int, int]] = set()
         """Where a hold began, and where what is held was put or given to stay."""
-
+        self.taken: set[Value] = set()
+        """What some call has kept or consumed, whether it was held or not."""
         self.passed: dict[int, set[Value]] = {}
         """Place of a call that no model tells of, and what its arguments are derived from, while something was held."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from patchlint.cfg import render
-from patchlint.dataflow.counting import compared, moved
+from patchlint.dataflow.counting import apart, compared, moved
 from patchlint.dataflow.state import Facts, State
 from patchlint.dataflow.values import Value, Values
 from patchlint.dataflow.watcher import Watcher
@@ -227,7 +227,7 @@ class Machine:
         right = value_of(st, expr.right)
         if expr.op == ",":
             return right
-        if expr.op in ("==", "!=") and left != right and self._distinct(st, left, right):
+        if expr.op in ("==", "!=") and left != right and self._apart(st, left, right, expr):
             return int(expr.op == "!=")
         known = compared(expr.op, self.facts.mask(st, left), self.facts.mask(st, right))
         if known is not None:
@@ -241,13 +241,9 @@ class Machine:
             return self.values.make("f", self.value(st, expr.operand.base), expr.operand.field)
         return self.value(st, expr)
 
-    def _distinct(self, st: State, left: Value, right: Value) -> bool:
-        """Memory just allocated is nothing that was there before."""
-        old = ("p", "&l", "&g", "ld", "l")
-        for new, other in ((left, right), (right, left)):
-            if self.values.nodes[other][0] in old and any(h.obj == new and self.calls.is_new(h) for h in st.holds):
-                return True
-        return False
+    def _apart(self, st: State, left: Value, right: Value, expr: Binary) -> bool:
+        made = {hold.obj for hold in st.holds if hold.obj in (left, right) and self.calls.is_new(hold)}
+        return apart(self.values, expr, left, right, made)
 
     def conditional(self, st: State, expr: Conditional) -> Value:
         """Only inside what the flow graph could not flatten: both arms may be evaluated."""
@@ -263,7 +259,7 @@ class Machine:
         self.target_text = self.text(target)
         if expr.op != "=":
             return self._compound(st, expr)
-        value = self.value(st, expr.value)
+        value = self.calls.by_value(st, expr.value)
         self.target = self.target_text = ""
         self.store(st, target, value, expr.pos)
         return value

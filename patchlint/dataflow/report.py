@@ -33,6 +33,8 @@ class Policy(NamedTuple):
     lent: frozenset[tuple[int, int]] = frozenset()
     """Places of a taking, and of a call that may keep what it gets but is taken to look at what was taken there only:
     the path is marked ("lend"), and where it asks what the call answered ("answer")."""
+    standing: bool = False
+    """The code is judged as it stands: what a body always answers its callers need not be ready to see change."""
     seed_params: bool = False
     """Start with a hold of family ``"param"`` on every pointer parameter (to summarise the function)."""
 
@@ -72,6 +74,8 @@ class Exit(NamedTuple):
     """Holds that leave with the returned value."""
     memory: tuple[tuple[Value, Value], ...] = ()
     """With ``Policy.seed_params``: what the path wrote, address and value."""
+    guessed: bool = False
+    """``mask`` is what the last call may have answered: no branch has asked."""
 
 
 class Event(NamedTuple):
@@ -140,3 +144,5 @@ class PathReport:
     """Places of a call that by its name undoes things and of a taking, where what was taken is ended after the call."""
     passed: Mapping[int, AbstractSet[Value]] = field(default_factory=dict)
     """Place of a call that no model tells of, and what its arguments are derived from, while something was held."""
+    taken: AbstractSet[Value] = frozenset()
+    """What some call has kept or consumed, whether it was held or not."""

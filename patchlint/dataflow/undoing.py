@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from patchlint.cfg import Cfg
 from patchlint.dataflow.log import Log
+from patchlint.dataflow.matching import OWNED
 from patchlint.dataflow.state import State
 from patchlint.dataflow.values import Value, Values
-from patchlint.effects import Summary
+from patchlint.effects import Family, Summary
 
 _PLAIN: Final = ("c", "n", "str")
 """Kinds of value that lead to nothing."""
@@ -59,11 +61,17 @@ def _ended_after(log: Log, cfg: Cfg, undo: int, site: int, places: set[int]) -> 
     return any(log.blocks[pos] in after and (log.blocks[pos] != taken or pos <= site) for pos in places)
 
 
-def just_frees(values: Values, st: State, args: list[Value], summary: Summary) -> bool:
-    """Whether the callee frees all that it is given, and nothing else that is held can be found from there."""
+def just_frees(
+    values: Values, st: State, args: list[Value], summary: Summary, family: Callable[[str], Family]
+) -> bool:
+    """Whether the callee frees all that it is given, and nothing else that is held can be found from there.
+
+    What only ends a state of its argument (a device that was enabled) may end others as well.
+    """
     freed = {
         e.place.index for e in summary.effects
         if e.action == "release" and e.place.root == "arg" and not e.place.deref and not e.place.path
+        and family(e.resource).kind in OWNED
     }  # fmt: skip
     if not freed or any(i not in freed and values.nodes[value][0] not in _PLAIN for i, value in enumerate(args)):
         return False

@@ -131,6 +131,17 @@ class Values:
         key = self.nodes[value]
         return key[0] == "not" or (key[0] == "op" and key[1] in ("==", "<"))
 
+    def named_apart(self, a: Value, b: Value) -> bool:
+        """Whether two values are constants with names of their own, or the negatives of such."""
+        x, y = self.nodes[a], self.nodes[b]
+        if x[0] == y[0] == "neg":
+            x, y = self.nodes[x[1]], self.nodes[y[1]]
+        return x[0] == y[0] == "n" and x != y and x[1].isidentifier() and y[1].isidentifier()
+
+    def labelled(self, value: Value, label: Value) -> Value | None:
+        """Whether ``value`` is that of a case's label; None as in ``binary``."""
+        return 0 if self.named_apart(value, label) else self.binary("==", value, label)
+
     def constant(self, number: int) -> Value:
         """The integer ``number``."""
         return self.make("c", number)

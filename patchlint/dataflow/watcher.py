@@ -18,6 +18,9 @@ class Watcher(Protocol):
     def place(self, st: State, expr: Call) -> Value:
         """The address that a call used as an lvalue stands for."""
 
+    def by_value(self, st: State, expr: Expr) -> Value:
+        """What is about to be given away or stored: its value, or the address of a whole structure."""
+
     def stored(self, st: State, value: Value, pos: int, *, local: bool, text: str = "") -> None:
         """``value`` was put into memory; ``local`` when that is this function's own."""
 

@@ -80,3 +80,92 @@ def test_a_structure_by_value_without_its_pointer_holds_nothing() -> None:
 """
     assert not findings(code % "f.file == NULL", mode="tree")
     assert not findings(code % "!f.file", mode="tree")
+
+
+def test_what_a_last_call_may_answer_is_less_sure() -> None:
+    code = """int f(struct lamp *lamp)
+{
+	int err = clk_prepare_enable(lamp->clk);
+
+	if (err)
+		return err;
+	err = lamp_dim(lamp->level);
+	if (err) {
+		clk_disable_unprepare(lamp->clk);
+		return err;
+	}
+	%s
+}
+"""
+    asked = "err = lamp_glow(lamp->level);\n\tif (err)\n\t\treturn err;\n\treturn 0;"
+    assert [one.confidence for one in findings(code % asked, mode="tree")] == ["high"]
+    assert "high" not in [one.confidence for one in findings(code % "return lamp_glow(lamp->level);", mode="tree")]
+
+
+def test_a_body_that_never_fails_is_believed() -> None:
+    code = """static int lamp_glow(struct lamp *lamp)
+{
+	return %s;
+}
+
+int f(struct lamp *lamp)
+{
+	int err = clk_prepare_enable(lamp->clk);
+
+	if (err)
+		return err;
+	if (lamp->dark) {
+		clk_disable_unprepare(lamp->clk);
+		return -EIO;
+	}
+	err = lamp_glow(lamp);
+	if (err)
+		return err;
+	return 0;
+}
+"""
+    assert findings(code % "lamp->level", mode="tree", function="f")
+    assert not findings(code % "0", mode="tree", function="f")
+    assert findings(code % "0", mode="changed", function="f")
+
+
+def test_a_flag_beside_it_tells_the_owner() -> None:
+    code = """int f(struct lamp *lamp)
+{
+	int err;
+
+	if (!lamp->on) {
+		err = clk_prepare_enable(lamp->clk);
+		if (err)
+			return err;
+		%s
+	}
+	err = lamp_dim(lamp->level);
+	if (err < 0)
+		return err;
+	if (lamp->dark) {
+		clk_disable_unprepare(lamp->clk);
+		return -EIO;
+	}
+	return 0;
+}
+"""
+    assert [one.confidence for one in findings(code % "", mode="tree")] == ["medium"]
+    assert [one.confidence for one in findings(code % "lamp->on = true;", mode="tree")] in ([], ["low"])
+
+
+def test_memory_that_success_leaves_is_less_sure() -> None:
+    code = """int f(struct lamp *lamp, int mode)
+{
+	char *wick = kmalloc(16, GFP_KERNEL);
+
+	if (!wick)
+		return -ENOMEM;
+	if (mode == 7)
+		return %s;
+	kfree(wick);
+	return 0;
+}
+"""
+    assert [one.confidence for one in findings(code % "-EINVAL", mode="tree")] == ["high"]
+    assert [one.confidence for one in findings(code % "0", mode="tree")] == ["medium"]
