@@ -81,7 +81,7 @@ class Summary(NamedTuple):
     tries: bool = False
     """The body takes a reference that it may fail to get: whoever is told of success has it."""
     may_end: tuple[str, ...] = ()
-    """Locks and sections, by family, that the body leaves on some path and never enters: whose, is not known."""
+    """Families of locks, sections and states that the body ends on some path though it never began them: whose?"""
     unused: tuple[int, ...] = ()
     """Arguments of which the body does not speak."""
     always: int = 0

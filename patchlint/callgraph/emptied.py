@@ -37,11 +37,11 @@ def emptied(report: PathReport, owned: frozenset[str], known: Mapping[Place, int
 
 
 def let_go(report: PathReport, callees: Callees) -> tuple[str, ...]:
-    """Families of locks and sections that some path leaves, not having entered them, and does not enter again."""
+    """Families of locks, sections and states that some path ends, not having begun them, and does not begin again."""
     found: set[str] = set()
     for event in report.events:
         family = callees.family(event.family) if event.kind == "underflow" else None
-        if family is not None and family.kind in ("lock", "rcu") and event.family not in found:
+        if family is not None and family.kind in ("lock", "rcu", "pair") and event.family not in found:
             without = (e for e in report.exits if all(hold.family != event.family for hold in e.holds))
             if any(_passes(leaving, {event.pos}) for leaving in without):
                 found.add(event.family)

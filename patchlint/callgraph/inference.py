@@ -38,7 +38,7 @@ class Inferred(NamedTuple):
     result: int = ANY
     never_returns: bool = False
     let_go: tuple[str, ...] = ()
-    """Families of the caller's locks and sections that some path leaves."""
+    """Families of the caller's locks, sections and states that some path ends."""
 
 
 NOTHING = Inferred()

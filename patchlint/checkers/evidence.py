@@ -198,7 +198,12 @@ def callee_may_end(ctx: FunctionContext, hold: Hold, path: list[Mark]) -> bool:
     What is left of the turns of a loop may be of the first: then a callee in any of them may have ended it.
     """
     family = ctx.callees.family(hold.family)
-    ends = {hold.family, *(family.compatible if family is not None else ())}
+    return family is not None and family.kind != "pair" and in_some_callee(family, hold, path)
+
+
+def in_some_callee(family: Family, hold: Hold, path: list[Mark]) -> bool:
+    """Some callee since ends such a thing, which may be this one."""
+    ends = {hold.family, *family.compatible}
     first = next((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), 0)
     return any(m.kind == "may-end" and m.text in ends for m in path[first:])
 

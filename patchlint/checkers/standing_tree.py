@@ -15,11 +15,12 @@ from patchlint.checkers.contradiction import contradicts_itself
 from patchlint.checkers.evidence import (
     PLAIN_MEMORY,
     earlier_turn,
+    in_some_callee,
     made_when_missing,
     marks_since,
 )
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
-from patchlint.checkers.ways_around import walks_around
+from patchlint.checkers.ways_around import empty_handed, walks_around
 from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, Value
 from patchlint.effects import ANY, NEG, POS, Family
 from patchlint.model import Confidence
@@ -87,15 +88,17 @@ def _plain(leak: Standing) -> bool:
 
 def _ends_with_call(leak: Standing) -> bool:
     """What goes out of use when a function returns, whether it failed or not; what else success leaves may be meant."""
-    travels = leak.ctx.ruleset.models.table("handed").get("travels", ())
-    return leak.family.kind not in ("mem", "pair") or leak.family.name in travels
+    handed, family = leak.ctx.ruleset.models.table("handed"), leak.family
+    if family.name in handed.get("by_others", ()):
+        return False
+    return family.kind not in ("mem", "pair") or family.name in handed.get("travels", ())
 
 
 def _with_callees(leak: Standing) -> bool:
-    """A callee of which no model tells was given what a lock is in: it may let go of it where it fails."""
+    """A callee of which no model tells was given what a lock is in, or ends such a state: it may where it fails."""
     first, last, root = leak.site.pos, leak.exit.pos, leak.report.roots[leak.hold.obj]
     given = (root in values for pos, values in leak.report.passed.items() if first < pos < last)
-    return leak.family.kind == "lock" and any(given)
+    return (leak.family.kind == "lock" and any(given)) or in_some_callee(leak.family, leak.hold, leak.path)
 
 
 def _by_design(leak: Standing) -> bool:
@@ -119,6 +122,8 @@ def _doubtful(leak: Standing) -> bool:
         return True  # told from a body or kept on success, and nothing here ends it
     if ELSEWHERE in site.flags or (hold.owned and (hold.stored or "[" in site.subject)):
         return True  # who finds it may end it; a counter may tell how many elements there are
+    if empty_handed(ctx, site, marks_since(leak.path, hold.site)):
+        return True
     if not site.subject.isidentifier() and made_when_missing(ctx, site, leak.path):
         return True  # a flag beside it tells whoever comes next that it is there
     if _asked_again(leak) or (not evidence.contrast and earlier_turn(leak.report, hold, leak.path)):

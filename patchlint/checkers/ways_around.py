@@ -51,10 +51,23 @@ def asks_the_structure(report: PathReport, exit_: Exit, hold: Hold, site: Site) 
 
 def asks_what_was_given(ctx: FunctionContext, report: PathReport, exit_: Exit, hold: Hold, site: Site) -> bool:
     """The way around the release asks what the taking call was given: ``get(id)``, ``if (id >= 0) put(p)``."""
-    at = site.pos + len(site.call)
-    given = arguments(ctx.source, at + 1) if ctx.source[at : at + 1] == b"(" else None
-    names = {arg for arg in given or () if _PLACE.fullmatch(arg)} - {site.subject}  # the result goes by its name now
+    names = {arg for arg in _given(ctx, site) if _PLACE.fullmatch(arg)} - {site.subject}  # it goes by that name now
     return _asked_around(report, exit_, hold, lambda text: _asked(text) in names)
+
+
+def empty_handed(ctx: FunctionContext, site: Site, since: Sequence[Mark]) -> bool:
+    """Beside what was got the call filled in something else, a size, that turned out to be 0."""
+    if site.by != "out":
+        return False
+    sizes = {arg[1:] for arg in _given(ctx, site) if arg.startswith("&")} - {site.subject}
+    zero = {(size, False) for size in sizes} | {(f"{size} == 0", True) for size in sizes}
+    return any(m.kind == "if" and (m.text, m.truth) in zero for m in since)
+
+
+def _given(ctx: FunctionContext, site: Site) -> Sequence[str]:
+    """What the taking call was given, in words."""
+    at = site.pos + len(site.call)
+    return (arguments(ctx.source, at + 1) if ctx.source[at : at + 1] == b"(" else None) or ()
 
 
 def _asked_around(report: PathReport, exit_: Exit, hold: Hold, concerns: Callable[[str], bool]) -> bool:

@@ -169,3 +169,80 @@ def test_memory_that_success_leaves_is_less_sure() -> None:
 """
     assert [one.confidence for one in findings(code % "-EINVAL", mode="tree")] == ["high"]
     assert [one.confidence for one in findings(code % "0", mode="tree")] == ["medium"]
+
+
+def test_what_a_callee_ends_under_another_name_is_less_sure() -> None:
+    code = """static int lamp_set_up(struct lamp *lamp)
+{
+	int err = lamp_light(lamp->level);
+
+	if (err)
+		%s;
+	return err;
+}
+
+int f(struct lamp *lamp, int port)
+{
+	int err;
+
+	if (!request_region(port, 8, "lamp"))
+		return -EBUSY;
+	if (port == 7) {
+		release_region(port, 8);
+		return -EINVAL;
+	}
+	err = lamp_set_up(lamp);
+	if (err < 0)
+		return err;
+	return 0;
+}
+"""
+    asked = {call: [one.confidence for one in findings(code % call, mode="tree", function="f")]
+             for call in ("lamp_say(lamp->port)", "release_region(lamp->port, 8)")}  # fmt: skip
+    assert list(asked.values()) == [["high"], ["medium"]]
+
+
+def test_a_semaphore_another_may_give_up_on_success() -> None:
+    code = """ssize_t f(struct lamp *lamp, size_t count)
+{
+	if (down_interruptible(&lamp->orders))
+		return -EINTR;
+	if (lamp->dark)
+		return %s;
+	up(&lamp->orders);
+	return count;
+}
+"""
+    assert [one.confidence for one in findings(code % "-EIO", mode="tree")] == ["high"]
+    assert [one.confidence for one in findings(code % "count", mode="tree")] == ["medium"]
+
+
+def test_nothing_is_in_what_has_no_size() -> None:
+    code = """static int lamp_read(struct lamp *lamp, char **text, size_t *size)
+{
+	char *made = kmalloc(lamp->size, GFP_KERNEL);
+
+	if (!made)
+		return -ENOMEM;
+	*text = made;
+	*size = lamp->size;
+	return 0;
+}
+
+int f(struct lamp *lamp)
+{
+	size_t size;
+	char *text;
+	int err = lamp_read(lamp, &text, &size);
+
+	if (err)
+		return err;
+	if (%s)
+		return -EIO;
+	lamp_say(text[0]);
+	kfree(text);
+	return 0;
+}
+"""
+    assert [one.confidence for one in findings(code % "lamp->dark", mode="tree", function="f")] == ["high"]
+    assert [one.confidence for one in findings(code % "!size", mode="tree", function="f")] == ["low"]
