@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from patchlint.callgraph.callees import Callee
-from patchlint.callgraph.flows import expressions_of, transparent
+from patchlint.callgraph.flows import expressions_of, graphs
 from patchlint.callgraph.scan import CallSite, Definition
 from patchlint.callgraph.summaries import FileCallees, TreeCallees
 from patchlint.callgraph.words import token
-from patchlint.cfg import Block, Cfg, EnterGuard, LeaveGuard, Op, build, walk
+from patchlint.cfg import Block, Cfg, EnterGuard, LeaveGuard, Op, walk
 from patchlint.dataflow import Callees
 from patchlint.effects import ANY, Summary
 from patchlint.ir import Call, Expr, Function
@@ -148,8 +148,7 @@ def locking_of(function: Function, callees: Callees) -> Locking:
     """What the function holds at its calls, in all variants, and what it gives back without having taken it."""
     held: dict[str, frozenset[str]] = {}
     let_go: set[str] = set()
-    for variant in function.variants:
-        cfg = build(variant, transparent)
+    for cfg in graphs(function):
         steps = [tuple(_steps(block, callees)) for block in cfg.blocks]
         for at, entry in _entries(cfg, steps).items():
             depths = dict(entry)

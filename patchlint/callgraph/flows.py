@@ -7,6 +7,7 @@ that parameter everywhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from patchlint.callgraph.facts import Flow, ParamFlow, Passing, Result, SureCall
 from patchlint.callgraph.results import results_of
@@ -58,7 +59,7 @@ _Borne = set[tuple[int, Passing | None]]
 
 def flow_of(function: Function, callees: Callees) -> Flow:
     """The facts of a function, over all its variants. ``callees`` is asked about macros and modelled calls only."""
-    found = [_Reader(function, build(variant, transparent), callees).read() for variant in function.variants]
+    found = [_Reader(function, cfg, callees).read() for cfg in graphs(function)]
     params = tuple(_join(one) for one in zip(*(flow.params for flow in found), strict=True))
     returned = {flow.returns_param for flow in found}
     sure = [call for call in found[0].sure if all(call in flow.sure for flow in found[1:])] if found else []
@@ -77,6 +78,12 @@ def flow_of(function: Function, callees: Callees) -> Flow:
         all(flow.looks for flow in found),
         Result(mask, tuple(sorted(calls))) if mask != ANY else Result(),
     )
+
+
+@lru_cache(maxsize=64)  # the paths of a body are walked soon after its facts were read
+def graphs(function: Function) -> tuple[Cfg, ...]:
+    """The control-flow graph of each variant of a function."""
+    return tuple(build(variant, transparent) for variant in function.variants)
 
 
 def transparent(name: str) -> int:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from patchlint.callgraph.addresses import Pointers, content_place, lock_place, out_place
 from patchlint.callgraph.emptied import emptied, let_go
-from patchlint.callgraph.flows import evaluated, transparent
+from patchlint.callgraph.flows import evaluated, graphs
 from patchlint.callgraph.results import counted
-from patchlint.cfg import Cfg, Leave, build, walk
+from patchlint.cfg import Cfg, Leave, walk
 from patchlint.dataflow import SEED, Callees, Exit, Hold, PathReport, Policy, explore
 from patchlint.effects import ANY, NEG, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
-from patchlint.ir import Call, Function, Variant
+from patchlint.ir import Call, Function
 
 MAX_STATES = 400
 """States explored of one callee; a body that needs more stays unknown."""
@@ -51,8 +51,7 @@ def infer(function: Function, callees: Callees, pointers: Pointers, stored: froz
     """
     if not function.whole or function.bound_hit:
         return NOTHING
-    found = [_of_variant(function, variant, _Seeded(callees, pointers), stored) for variant in function.variants]
-    return agreed(found)
+    return agreed(_of_graph(function, cfg, _Seeded(callees, pointers), stored) for cfg in graphs(function))
 
 
 def agreed(found: Iterable[Inferred]) -> Inferred:
@@ -106,8 +105,7 @@ class _Seeded:
         return self._seed if resource == SEED else self._callees.family(resource)
 
 
-def _of_variant(function: Function, variant: Variant, callees: _Seeded, stored: frozenset[int]) -> Inferred:
-    cfg = build(variant, transparent)
+def _of_graph(function: Function, cfg: Cfg, callees: _Seeded, stored: frozenset[int]) -> Inferred:
     report = counted(explore(cfg, function, callees, Policy(seed_params=True, max_states=MAX_STATES)))
     if report.bound_hit or any(leaving.vague for leaving in report.exits):
         return NOTHING
@@ -359,9 +357,10 @@ class _Paths:
     def _unlocked(self) -> Iterator[Effect]:
         """Locks and sections of the caller that every path leaves, and what every path frees of its structures."""
         blocks: dict[tuple[str, Place], set[int]] = {}
-        where = self._blocks_of_calls()
-        for event in self.report.events:
-            if event.kind != "underflow" or event.pos not in where:
+        events = [event for event in self.report.events if event.kind == "underflow"]
+        where = self._blocks_of_calls() if events else {}
+        for event in events:
+            if event.pos not in where:
                 continue
             owned = event.family in self.callees.owned
             place = (content_place if owned else lock_place)(self.report.keys, event.obj)

@@ -39,6 +39,12 @@ class _Contents(NamedTuple):
     expressions: tuple[Expr, ...]
     nodes: tuple[Expr, ...]
     calls: tuple[Call, ...]
+    called: frozenset[str]
+
+
+def called_in(function: Function) -> frozenset[str]:
+    """The names that the function calls, in any of its variants."""
+    return _contents(function).called
 
 
 def calls_in(function: Function) -> tuple[Call, ...]:
@@ -88,22 +94,25 @@ def struct_pointers(function: Function) -> Iterator[tuple[str, str]]:
 @lru_cache(maxsize=4)  # the checkers of one function all ask the same
 def _contents(function: Function) -> _Contents:
     found: list[Expr] = []
+    nodes: list[Expr] = []
     for variant in function.variants:
-        _gather(variant.body, found)
-    nodes = tuple(node for expr in found for node in walk(expr))
-    return _Contents(tuple(found), nodes, tuple(node for node in nodes if isinstance(node, Call)))
+        _gather(variant.body, found, nodes)
+    calls = tuple(node for node in nodes if isinstance(node, Call))
+    return _Contents(tuple(found), tuple(nodes), calls, frozenset(call.name for call in calls) - {""})
 
 
-def _gather(stmt: Stmt, found: list[Expr]) -> None:
+def _gather(stmt: Stmt, found: list[Expr], nodes: list[Expr]) -> None:
     """What ``stmt`` evaluates, that of statements inside it and of statement expressions included."""
     for expr in _own(stmt):
         found.append(expr)
-        for node in walk(expr):
-            if isinstance(node, StmtExpr):
+        inside = walk(expr)
+        nodes += inside
+        for node in inside:
+            if type(node) is StmtExpr:
                 for inner in node.body:
-                    _gather(inner, found)
+                    _gather(inner, found, nodes)
     for inner in _inner(stmt):
-        _gather(inner, found)
+        _gather(inner, found, nodes)
 
 
 def _own(stmt: Stmt) -> tuple[Expr, ...]:

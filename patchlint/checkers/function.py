@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from patchlint.cfg import Cfg, build
 from patchlint.checkers import found_get, lent, lifetime, pairing, rcu, sleeping, walks
 from patchlint.checkers.context import CheckResult, FunctionContext
+from patchlint.checkers.evaluated import called_in
 from patchlint.checkers.function_fault import FunctionFault, lower, to_finding
 from patchlint.checkers.handed import by_contract, consumed
 from patchlint.checkers.lending import lent_calls
@@ -57,7 +58,8 @@ def check_function(ctx: FunctionContext) -> CheckResult:
 
 
 def _with_pairs(ctx: FunctionContext, cfg: Cfg) -> Callees:
-    return shown_pairs(cfg, ctx.callees, ctx.ruleset.models, ctx.teardowns, ctx.beside)
+    called = called_in(ctx.function)
+    return shown_pairs(cfg, called, ctx.callees, ctx.ruleset.models, ctx.teardowns, ctx.beside)
 
 
 def _firsts(found: Iterable[_Found]) -> Iterator[_Found]:

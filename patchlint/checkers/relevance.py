@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from patchlint.cfg import Cfg, Cleanup, EnterGuard
-from patchlint.checkers.evaluated import calls_in
+from patchlint.checkers.evaluated import called_in
 from patchlint.checkers.file_facts import FileFacts
 from patchlint.dataflow import Callees
 from patchlint.effects import Summary
@@ -70,7 +70,7 @@ def acts(function: Function, cfg: Cfg, callees: Callees) -> bool:
     """Whether something in the body takes, ends, marks or asserts: where nothing does, its paths show nothing."""
     if any(isinstance(op, EnterGuard | Cleanup) for block in cfg.blocks for op in block.ops):
         return True
-    return any(_word_acts(name, callees) for name in {call.name for call in calls_in(function)} - {""})
+    return any(_word_acts(name, callees) for name in called_in(function))
 
 
 def _word_acts(name: str, callees: Callees) -> bool:

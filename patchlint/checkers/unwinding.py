@@ -7,12 +7,12 @@ the same function calls that counterpart on the same thing: its own unwinding is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Final, NamedTuple
 
 from patchlint.cfg import Branch, Cfg, Leave, Select, render, walk
-from patchlint.checkers.beside import NOTHING_BESIDE, Beside, followers
-from patchlint.checkers.teardown import NO_TEARDOWNS, Teardowns, last_word, undone
+from patchlint.checkers.beside import Beside, followers
+from patchlint.checkers.teardown import Teardowns, last_word, undone
 from patchlint.dataflow import Callees
 from patchlint.effects import ANY, POS, ZERO, Cleanup, Effect, Family, GuardClass, Loop, Macro, Place, Summary
 from patchlint.ir import Assign, Binary, Call, Decl, Evaluate, Expr, Index, Name, Num, Unary
@@ -79,15 +79,14 @@ class Unwinding:
 
 
 def shown_pairs(
-    cfg: Cfg, base: Callees, models: Models, teardowns: Teardowns = NO_TEARDOWNS, near: Beside = NOTHING_BESIDE
+    cfg: Cfg, called: Set[str], base: Callees, models: Models, teardowns: Teardowns, near: Beside
 ) -> Callees:
     """``base`` with the pairs that the function of ``cfg`` shows, alone or with other functions of its file.
 
-    ``base`` itself when there are none.
+    ``called``: all names that it calls.  ``base`` itself when there are none.
     """
-    names = {node.name for expr, _ in _expressions(cfg) for node in walk(expr) if isinstance(node, Call)}
-    halves = names.union(undone(teardowns), followers(near))
-    if all(halves.isdisjoint(models.counterpart(name)) for name in names):
+    halves = called | undone(teardowns) | followers(near)
+    if all(halves.isdisjoint(models.counterpart(name)) for name in called):
         return base
     uses = tuple(_uses(cfg))
     first = {use.call.name: use for use in reversed(uses)}

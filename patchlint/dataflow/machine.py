@@ -32,6 +32,7 @@ from patchlint.ir import (
 )
 
 _GENERATIONS: Final = 4
+_DEEPEST: Final = 16  # so far memory that was there on entry is told by the way that leads to it
 
 
 class Machine:
@@ -317,11 +318,10 @@ class Machine:
         if key[0] == "&l" and not self.locals.get(key[1], False):
             return st.env.get(key[1], values.make("l", key[1]))
         known = st.mem.get(address)
-        if known is not None:
-            return known
-        if values.depth[address] > 16:
-            return values.make("ld", values.root[address])
-        return values.make("ld", address)
+        if known is None and values.depth[address] > _DEEPEST:
+            # A loop that follows pointers finds a new thing at each turn: unknown ones are few, so that it ends.
+            known = st.mem[address] = self.fresh(st, -1, "deep")
+        return values.make("ld", address) if known is None else known
 
     def store(self, st: State, target: Expr, value: Value, pos: int) -> None:
         """Put ``value`` where ``target`` says."""

@@ -149,14 +149,13 @@ class _Patterns:
     """Regular names: shapes with one ``*`` or two, and the shapes of what undoes them."""
 
     def __init__(self, rows: Mapping[str, Sequence[str]]) -> None:
-        self._rows = [(shape.split("*"), shapes) for shape, shapes in rows.items()]
+        self._rows = [(max(shape.split("*"), key=len), shape.split("*"), shapes) for shape, shapes in rows.items()]
 
     def releases(self, name: str) -> tuple[str, ...]:
         """All names made by putting what the stars stood for into the shapes, in order of the rows."""
         made: dict[str, None] = {}
-        for shape, releases in self._rows:
-            stars = _stars(name, shape)
-            if stars:
+        for word, shape, releases in self._rows:
+            if word in name and (stars := _stars(name, shape)):
                 made.update(dict.fromkeys(_put_stars(release, stars) for release in releases))
         made.pop(name, None)
         return tuple(made)
