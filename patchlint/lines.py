@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from array import array
 from bisect import bisect_right
-from typing import Final
-
-_NEWLINE: Final = re.compile(rb"\n")
+from itertools import accumulate
 
 
 class LineTable:
@@ -15,7 +13,9 @@ class LineTable:
     __slots__ = ("_starts",)
 
     def __init__(self, source: bytes) -> None:
-        self._starts = [0, *[newline.end() for newline in _NEWLINE.finditer(source)]]
+        lengths = map((1).__add__, map(len, source.split(b"\n")))
+        self._starts = array("I", accumulate(lengths, initial=0))  # of each line, and where one more would start
+        self._starts.pop()
 
     def line(self, pos: int) -> int:
         """Line of a byte offset, from 1."""

@@ -16,6 +16,9 @@ from patchlint.ruleset import Models
 _UNREADABLE = Flow((), called=("?",))
 """What is remembered of a body that cannot be read, so that it is not tried again."""
 
+_KEPT_FUNCTIONS = 300
+"""Lowered bodies kept in memory, about 60 kB each: those that are asked for twice are asked for soon."""
+
 
 class Callee(NamedTuple):
     """A definition that a name may mean."""
@@ -93,6 +96,8 @@ class Bodies:
         if self.base is not None and callee.definition.file not in self.index.overlay:
             return self.base.function(callee)
         if callee.place not in self._functions:
+            if len(self._functions) >= _KEPT_FUNCTIONS:
+                self._functions.pop(next(iter(self._functions)))
             body = callee.body
             readable = body is not None and not body.alias
             self._functions[callee.place] = read(body, callee.definition.file) if body and readable else None

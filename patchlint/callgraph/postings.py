@@ -69,16 +69,18 @@ def look_up(data: bytes, token: bytes) -> array[int]:
     """
     raw = zlib.decompress(data)
     size = int.from_bytes(raw[:4], "little")
-    codes, counts, files = array("I"), array("H"), array("H")
-    codes.frombytes(raw[4 : 4 + 4 * size])
-    counts.frombytes(raw[4 + 4 * size : 4 + 6 * size])
-    files.frombytes(raw[4 + 6 * size :])
-    if sys.byteorder == "big":
-        for part in (codes, counts, files):
-            part.byteswap()
+    codes = _numbers("I", raw[4 : 4 + 4 * size])
     code = zlib.crc32(token)
     at = bisect_left(codes, code)
     if at == len(codes) or codes[at] != code:
         return array("H")
-    first = sum(counts[:at])
-    return files[first : first + counts[at]]
+    counts = _numbers("H", raw[4 + 4 * size : 4 + 6 * size])
+    first = 4 + 6 * size + 2 * sum(counts[:at])
+    return _numbers("H", raw[first : first + 2 * counts[at]])
+
+
+def _numbers(kind: str, raw: bytes) -> array[int]:
+    numbers = array(kind, raw)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

@@ -26,7 +26,8 @@ _KEPT_TREES = 12
 _SMALL = 1500
 _MANY_SMALL = 16
 """So many segments of fewer than ``_SMALL`` files are scanned again into one."""
-_MAX_REMEMBERED = 400_000
+MOST_PAGES = 300_000
+"""Pages of 4 kB in use beyond which all that was worked out is forgotten: each change of the rules adds its own."""
 _WAIT = 20.0
 """Seconds to wait for another process that writes."""
 
@@ -223,8 +224,12 @@ class Database:
         return row[0] if row else None
 
     def keep(self, rows: Sequence[tuple[str, bytes, str]]) -> None:
-        """Remember values (kind, key, value)."""
+        """Remember values (kind, key, value); what has grown too large is forgotten before."""
         with self._transaction() as connection:
+            counts = ("page_count", "freelist_count")
+            pages, free = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in counts)
+            if pages - free > MOST_PAGES:
+                connection.execute("DELETE FROM memory")
             connection.executemany("INSERT OR REPLACE INTO memory VALUES (?, ?, ?)", rows)
 
     def tidy(self, wanted: Iterable[bytes]) -> bool:
@@ -260,8 +265,6 @@ class Database:
             # Their numbers will be given anew: no tree and nothing named after its state may speak of the old ones.
             connection.execute("DELETE FROM tree")
             connection.execute("DELETE FROM memory WHERE kind = 'summary'")
-            if connection.execute("SELECT count(*) FROM memory").fetchone()[0] > _MAX_REMEMBERED:
-                connection.execute("DELETE FROM memory")
 
     def close(self) -> None:
         """Close the file."""

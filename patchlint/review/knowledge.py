@@ -69,8 +69,10 @@ class TreeKnowledge:
     def _within(self, state: State) -> _Moment:
         """What is known in this state, worked out once: states are told apart by identity and kept alive here."""
         known = self._states.get(id(state))
-        if known is None and not self._paths and self._is_tree(state):
-            known = self._states[id(state)] = self._base._replace(state=state)
+        if known is None and not self._paths:
+            self._states.clear()  # files on their own are asked about one after the other
+            if self._is_tree(state):
+                known = self._states[id(state)] = self._base._replace(state=state)
         if known is None:
             files: dict[str, bytes | None] = dict.fromkeys(self._paths)
             files.update({path: b"\n".join(view.source for view in group) for path, group in state.items()})

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from patchlint.callgraph import TreeIndex
-from patchlint.host import index_build, index_workers
+from patchlint.host import index_build, index_db, index_workers
 from patchlint.host.index_db import VERSION
 from patchlint.host.index_store import IndexStore, Silent, index_path, open_index
 from patchlint.host.tree import open_tree
@@ -275,6 +275,17 @@ def test_what_was_worked_out_is_kept(clone: Path) -> None:
     assert store.remembered("flow", b"key") == "value"
     store.close()
     assert opened(clone).store.remembered("flow", b"key") == "value"
+
+
+def test_what_was_worked_out_is_forgotten_when_it_grows_too_large(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(clone).store
+    assert isinstance(store, IndexStore)
+    store.remember("flow", b"old", "value")
+    store.flush()
+    monkeypatch.setattr(index_db, "MOST_PAGES", 0)
+    store.remember("flow", b"new", "value")
+    store.flush()
+    assert (store.remembered("flow", b"old"), store.remembered("flow", b"new")) == (None, "value")
 
 
 def test_several_processes_build(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
