@@ -29,7 +29,7 @@ class Leaving:
     def leave(self, st: State, term: Leave, value: Value, mask: int, returned: tuple[Hold, ...]) -> None:
         """The path of ``st`` returns ``value`` (-1: nothing), which is in one of the classes of ``mask``."""
         for part in self._split(st, value, mask):
-            self._exit(st, term, value, part, returned, guessed=part != mask)
+            self._exit(st, term, value, part, returned, guessed=part != mask and not self._told(st, value))
 
     def classes(self, st: State, value: Value) -> int:
         """The classes that the result may be in: a pointer that is a sum leads into an object."""
@@ -79,6 +79,13 @@ class Leaving:
         key = self._values.nodes[value]
         late = key[0] == "s" and ~value not in st.facts and any(key[1] >= hold.site for hold in st.holds)
         return late and self._function.return_type.split()[-1:] == ["int"]
+
+    def _told(self, st: State, value: Value) -> bool:
+        """``p = make(&err); if (!p) return err;``: the call that gave nothing has told why."""
+        key = self._values.nodes[value]
+        if key[0] != "s" or not key[2].startswith("out"):
+            return False
+        return self._facts.mask(st, self._values.make("s", key[1], "", key[3])) == ZERO
 
     def _failed(self, st: State, cond: Value, value: Value, mask: int) -> bool:
         """Whether the path was told that the call with the result ``cond`` failed, and says so itself if it can."""

@@ -246,3 +246,23 @@ int f(struct lamp *lamp)
 """
     assert [one.confidence for one in findings(code % "lamp->dark", mode="tree", function="f")] == ["high"]
     assert [one.confidence for one in findings(code % "!size", mode="tree", function="f")] == ["low"]
+
+
+def test_the_call_that_gave_nothing_tells_why() -> None:
+    code = """int f(struct sock *sk, int size)
+{
+	struct device_node *np = of_find_node_by_name(NULL, "lamp");
+	struct sk_buff *skb;
+	int err;
+
+	if (!np)
+		return -ENODEV;
+	skb = sock_alloc_send_skb(sk, size, 0, &err);
+	if (%s)
+		return err;
+	kfree_skb(skb);
+	of_node_put(np);
+	return 0;
+}
+"""
+    assert [one.confidence for one in findings(code % "!skb", mode="tree")] == ["high"]
