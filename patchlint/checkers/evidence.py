@@ -23,7 +23,9 @@ _ARRANGES: Final = re.compile(r"_add_action(?:_or_reset)?\(")
 """Has a function of the driver called when the device goes away."""
 _WORD: Final = re.compile(rb"\w+")
 _LONG_NAME: Final = re.compile(r"(?:\w+(?:->|\.))+(\w+)")
-_FAILED: Final = re.compile(r"IS_ERR(?:_OR_NULL)?\(|(?:\w+[_.>])?(?:err|error|ret|rc|rv|retval|status)(?: < 0)?$")
+_FAILED: Final = re.compile(
+    r"IS_ERR(?:_OR_NULL)?\(|(?:\w+[_.>])?(?:err|error|r|res|result|ret|rc|rv|rval|retval|status)(?: < 0)?$"
+)
 """Tests that, when true, say that a call failed."""
 PLAIN_MEMORY: Final = ("kmalloc", "kvmalloc", "vmalloc")
 
