@@ -282,7 +282,8 @@ def still_registered(ctx: FunctionContext, report: PathReport, exit_: Exit, hold
 
 def earlier_turn(report: PathReport, hold: Hold, path: list[Mark]) -> bool:
     """Taken in a turn of a loop that was followed by another: all turns are for whoever finds them, or for none."""
-    if sum(m.kind == "acquire" and m.pos == hold.site for m in path) > 1 and not hold.owned:
+    at_once = sum(pos == hold.site for pos, _ in report.sites)  # one call may take several things
+    if sum(m.kind == "acquire" and m.pos == hold.site for m in path) > at_once and not hold.owned:
         return True
     since = marks_since(path, hold.site)
     return any(m.pos in t and m.pos < hold.site for t in report.loops if hold.site in t for m in since)
