@@ -12,8 +12,6 @@ from patchlint.checkers.function_fault import marks
 from patchlint.checkers.teardown import arguments
 from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site
 
-_NEAR: Final = 100
-"""Bytes of source between a condition and the call that it guards."""
 _PLACE: Final = re.compile(r"[A-Za-z_]\w*(?:(?:->|\.)\w+)*")
 
 
@@ -22,11 +20,9 @@ def walks_around(report: PathReport, exit_: Exit, hold: Hold) -> bool:
 
     Not ``if (bad) { release(x); return; }``: that is another way out.
     """
-    asked = [m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if"]
-    places = [r.pos for r in report.releases if r.site == hold.site and r.exact and r.pos < exit_.pos]
-    ways_out = {e.pos for e in report.exits if e.pos < exit_.pos}
-    places = [place for place in places if not any(0 < pos - place < _NEAR for pos in ways_out)]
-    return any(0 < place - pos < _NEAR for place in places for pos in asked)
+    asked = {m.pos for m in marks_since(marks(exit_.trail), hold.site) if m.kind == "if"}
+    places = {r.pos for r in report.releases if r.site == hold.site and r.exact}
+    return any(branch in asked and release in places for branch, release in report.jumped_over)
 
 
 def of_nothing(site: Site, path: Sequence[Mark]) -> bool:

@@ -32,7 +32,7 @@ from patchlint.dataflow.prune import Pruner
 from patchlint.dataflow.report import PathReport, Policy, Site
 from patchlint.dataflow.scopes import cleanup, enter_guard, leave_guard
 from patchlint.dataflow.state import Hold, State
-from patchlint.dataflow.undoing import outlived, passed_on
+from patchlint.dataflow.undoing import jumped_over, outlived, passed_on
 from patchlint.dataflow.values import Value
 from patchlint.effects import POS
 from patchlint.ir import Call, Decl, Evaluate, Expr, Function, InitList, Name
@@ -75,7 +75,7 @@ class _Explorer:
             tuple(self.leaving.exits.values()), log.events(), log.sites, tuple(log.releases.values()),
             frozenset(log.asserted), states, bool(self.work), loop_places(self.cfg),
             tuple(self.values.root), tuple(self.values.nodes), frozenset(log.kept), passed_on(log, self.cfg),
-            outlived(log, self.cfg), log.passed, log.taken,
+            outlived(log, self.cfg), jumped_over(log, self.cfg), log.passed, log.taken,
         )  # fmt: skip
 
     def _run_precise(self) -> int:

@@ -142,6 +142,8 @@ class PathReport:
     """Places of a release and of a call that by its name undoes things, where the second can come after the first."""
     outlived: frozenset[tuple[int, int]] = frozenset()
     """Places of a call that by its name undoes things and of a taking, where what was taken is ended after the call."""
+    jumped_over: frozenset[tuple[int, int]] = frozenset()
+    """Places of a branch and of a release that one way does and the other does not before both go on at one place."""
     passed: Mapping[int, AbstractSet[Value]] = field(default_factory=dict)
     """Place of a call that no model tells of, and what its arguments are derived from, while something was held."""
     taken: AbstractSet[Value] = frozenset()

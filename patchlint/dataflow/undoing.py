@@ -1,11 +1,11 @@
-"""Calls that by their name undo something, beside the places where holds are surely ended."""
+"""What goes on around the places where holds are surely ended: other calls that undo, branches that jump over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from patchlint.cfg import Cfg
+from patchlint.cfg import Branch, Cfg
 from patchlint.dataflow.log import Log
 from patchlint.dataflow.matching import OWNED
 from patchlint.dataflow.state import State
@@ -36,6 +36,47 @@ def outlived(log: Log, cfg: Cfg) -> frozenset[tuple[int, int]]:
         (undo, site) for site, places in _ends(log).items() for undo in log.undos
         if site in log.blocks and _ended_after(log, cfg, undo, site, places)
     )  # fmt: skip
+
+
+def jumped_over(log: Log, cfg: Cfg) -> frozenset[tuple[int, int]]:
+    """Pairs of a branch and a release, where one way does the release and then goes on where the other goes at once.
+
+    That is ``if (flag) release(x);``, and not ``if (bad) { release(x); return; }``, which is another way out.
+    """
+    places: dict[int, set[int]] = {}
+    for released in log.releases.values():
+        places.setdefault(log.blocks[released.pos], set()).add(released.pos)
+    found: set[tuple[int, int]] = set()
+    for block, here in places.items():
+        for pos in _branches_over(cfg, block):
+            found.update((pos, release) for release in here)
+    return frozenset(found)
+
+
+def _branches_over(cfg: Cfg, block: int) -> Iterator[int]:
+    """Places of the conditions that lead into ``block`` or to where it goes on; those joined by ``&&`` each.
+
+    The condition of a loop counts as well, which ``block`` comes back to.
+    """
+    behind, inner = _straight_on(cfg, block), {block}
+    for at in range(len(cfg.blocks) - 1, -1, -1):
+        term = cfg.blocks[at].term
+        if not isinstance(term, Branch):
+            continue
+        ways = {term.true, term.false}
+        if ways & inner and (at in behind or ways - inner <= behind):
+            yield term.pos
+            if not cfg.blocks[at].ops and at not in behind:
+                inner.add(at)
+
+
+def _straight_on(cfg: Cfg, block: int) -> set[int]:
+    """Blocks that every path enters after ``block``, up to the next place where paths part."""
+    found: set[int] = set()
+    while len(after := set(cfg.successors(block)) - found) == 1:
+        (block,) = after
+        found.add(block)
+    return found
 
 
 def _ends(log: Log) -> dict[int, set[int]]:
