@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from patchlint.callgraph.addresses import content_place
-from patchlint.dataflow import Callees, Exit, PathReport
+from patchlint.dataflow import Callees, Exit, PathReport, marks
 from patchlint.effects import ANY, Effect, Place
 
 _INFERRED: Final = frozenset(("inferred",))
@@ -50,9 +50,4 @@ def let_go(report: PathReport, callees: Callees) -> tuple[str, ...]:
 
 def _passes(leaving: Exit, places: set[int]) -> bool:
     """Whether the path to an exit gives something back at one of ``places``."""
-    trail = leaving.trail
-    while trail is not None:
-        trail, mark = trail
-        if mark.kind == "release" and mark.pos in places:
-            return True
-    return False
+    return any(mark.kind == "release" and mark.pos in places for mark in marks(leaving.trail))

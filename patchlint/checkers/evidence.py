@@ -8,10 +8,9 @@ from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.exits import is_error
-from patchlint.checkers.function_fault import marks
 from patchlint.checkers.teardown import TornDown, last_word
 from patchlint.checkers.unwinding import ELSEWHERE, SHOWN
-from patchlint.dataflow import Exit, Hold, Key, Mark, PathReport, Released, Site
+from patchlint.dataflow import Exit, Hold, Key, Mark, PathReport, Released, Site, marks
 from patchlint.effects import Family
 
 COUNTED: Final = ("clk", "pm")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from patchlint.checkers.context import FunctionContext
-from patchlint.dataflow import Mark, Trail
+from patchlint.dataflow import Mark
 from patchlint.model import CONFIDENCES, Confidence, Finding, Step
 
 _MAX_STEPS = 14
@@ -36,16 +36,6 @@ class FunctionFault:
 def step(ctx: FunctionContext, pos: int, what: str) -> Step:
     """A step at a place of the function's own file."""
     return Step(ctx.path, ctx.file_line(pos), what)
-
-
-def marks(trail: Trail | None) -> list[Mark]:
-    """The steps of a path, first to last."""
-    found = []
-    while trail is not None:
-        trail, mark = trail
-        found.append(mark)
-    found.reverse()
-    return found
 
 
 def decisions(ctx: FunctionContext, path: Iterable[Mark], since: int) -> list[Step]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
-from patchlint.dataflow import Event, PathReport
+from patchlint.checkers.function_fault import FunctionFault, decisions, step
+from patchlint.dataflow import Event, PathReport, marks
 from patchlint.effects import Family
 
 CHECKER: Final = "pairing"

@@ -10,9 +10,9 @@ from patchlint.cfg import render
 from patchlint.checkers import borrowed
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import calls_in, nodes_in
-from patchlint.checkers.function_fault import FunctionFault, decisions, lower, marks, step
+from patchlint.checkers.function_fault import FunctionFault, decisions, lower, step
 from patchlint.checkers.protection import lock_promised
-from patchlint.dataflow import Event, Mark, PathReport, Released, Site
+from patchlint.dataflow import Event, Mark, PathReport, Released, Site, marks
 from patchlint.effects import Family
 from patchlint.ir import Assign, Member
 from patchlint.model import Confidence

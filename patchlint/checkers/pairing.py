@@ -45,7 +45,6 @@ from patchlint.checkers.function_fault import (
     FunctionFault,
     decisions,
     last_branch,
-    marks,
     step,
 )
 from patchlint.checkers.handed import judge_handed
@@ -54,7 +53,7 @@ from patchlint.checkers.pairing_events import SECTIONS, events
 from patchlint.checkers.standing_tree import Evidence, Standing, graded
 from patchlint.checkers.unwinding import SHOWN
 from patchlint.checkers.ways_around import asks_the_structure, asks_what_was_given, of_nothing, walks_around
-from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site
+from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, marks
 from patchlint.effects import NEG, POS, ZERO, Family
 from patchlint.model import Confidence, Step
 

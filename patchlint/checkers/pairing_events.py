@@ -7,8 +7,8 @@ from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evidence import marks_since
-from patchlint.checkers.function_fault import FunctionFault, decisions, last_branch, lower, marks, step
-from patchlint.dataflow import Event, Mark, PathReport
+from patchlint.checkers.function_fault import FunctionFault, decisions, last_branch, lower, step
+from patchlint.dataflow import Event, Mark, PathReport, marks
 from patchlint.effects import Family
 
 SECTIONS: Final = ("lock", "rcu")

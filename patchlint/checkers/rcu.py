@@ -10,9 +10,9 @@ from patchlint.cfg import walk
 from patchlint.checkers import rcu_free, rcu_get, rcu_load, rcu_plain
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import assigned, calls_in
-from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.checkers.function_fault import FunctionFault, decisions, step
 from patchlint.checkers.protection import protects
-from patchlint.dataflow import Event, Mark, PathReport
+from patchlint.dataflow import Event, Mark, PathReport, marks
 from patchlint.ir import Name
 from patchlint.model import Confidence
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evaluated import statements
-from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.checkers.function_fault import FunctionFault, decisions, step
 from patchlint.checkers.protection import is_lock, lock_promised
-from patchlint.dataflow import Event, PathReport
+from patchlint.dataflow import Event, PathReport, marks
 from patchlint.ir import Evaluate
 
 CHECKER: Final = "rcu"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from patchlint.checkers.context import FunctionContext
-from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
+from patchlint.checkers.function_fault import FunctionFault, decisions, step
 from patchlint.checkers.protection import protects
 from patchlint.checkers.sleeping import may_sleep
-from patchlint.dataflow import Event, PathReport
+from patchlint.dataflow import Event, PathReport, marks
 from patchlint.model import Step
 
 CHECKER: Final = "rcu"

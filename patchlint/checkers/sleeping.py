@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evidence import callee_may_end
-from patchlint.checkers.function_fault import FunctionFault, decisions, marks, step
-from patchlint.dataflow import Event, PathReport
+from patchlint.checkers.function_fault import FunctionFault, decisions, step
+from patchlint.dataflow import Event, PathReport, marks
 from patchlint.model import Confidence, Step
 
 CHECKER: Final = "context"

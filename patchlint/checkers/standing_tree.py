@@ -267,7 +267,6 @@ def _kept_in_hand(site: Site) -> bool:
     return site.by != "result" or not site.where or "(" not in site.subject
 
 
-def _helper_may_unlock(hold: Hold, family: Family, path: Sequence[Mark]) -> bool:
+def _helper_may_unlock(hold: Hold, family: Family, path: list[Mark]) -> bool:
     """A helper that sounds like undoing was called with the lock held: it may well drop it."""
-    at = max((i for i, m in enumerate(path) if m.kind == "acquire" and m.pos == hold.site), default=0)
-    return family.kind == "lock" and any(m.kind == "undo" for m in path[at:])
+    return family.kind == "lock" and any(m.kind == "undo" for m in marks_since(path, hold.site))

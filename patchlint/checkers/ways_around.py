@@ -8,9 +8,8 @@ from typing import Final
 
 from patchlint.checkers.context import FunctionContext
 from patchlint.checkers.evidence import marks_since
-from patchlint.checkers.function_fault import marks
 from patchlint.checkers.teardown import arguments
-from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site
+from patchlint.dataflow import Exit, Hold, Mark, PathReport, Site, marks
 
 _PLACE: Final = re.compile(r"[A-Za-z_]\w*(?:(?:->|\.)\w+)*")
 

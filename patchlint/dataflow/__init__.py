@@ -4,10 +4,10 @@ from patchlint.dataflow.callees import Callees
 from patchlint.dataflow.explore import explore
 from patchlint.dataflow.matching import SEED
 from patchlint.dataflow.report import Event, Exit, PathReport, Policy, Released, Site
-from patchlint.dataflow.state import Hold, Mark, State, Trail
+from patchlint.dataflow.state import Hold, Mark, State, Trail, marks
 from patchlint.dataflow.values import Key, Value
 
 __all__ = [
     "SEED", "Callees", "Event", "Exit", "Hold", "Key", "Mark", "PathReport", "Policy", "Released", "Site", "State",
-    "Trail", "Value", "explore",
+    "Trail", "Value", "explore", "marks",
 ]

@@ -97,6 +97,16 @@ class State:
         self.trail = (self.trail, Mark(kind, pos, text, truth, site))
 
 
+def marks(trail: Trail | None) -> list[Mark]:
+    """The steps of a path, first to last."""
+    found = []
+    while trail is not None:
+        trail, mark = trail
+        found.append(mark)
+    found.reverse()
+    return found
+
+
 class Facts:
     """Reasoning about values in a state."""
 
