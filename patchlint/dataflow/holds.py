@@ -94,6 +94,7 @@ class Holds(Matching):
         mask = self.facts.mask(st, obj)
         if mask & (POS | 1) == 0 and effect.null_ok:
             return
+        self._split(st, effect.resource, obj)
         index, exact = self.find(st, effect.resource, obj)
         self.log.blocks[pos] = self.log.block
         if index < 0:
@@ -125,16 +126,29 @@ class Holds(Matching):
     def _in_parts(
         self, st: State, effect: Effect, obj: Value, result: Value, pos: int, name: str, subject: str
     ) -> bool:
-        """``local_irq_save(f); spin_lock(l); ... spin_unlock_irqrestore(l, f)``: whether that was ended here."""
-        parts = self.family(effect.resource).parts
-        whole = self.values.make("&g", "")
-        if not parts or self.find(st, parts[-1], whole)[0] < 0:
+        """``local_irq_save(f); spin_lock(l); ... spin_unlock_irqrestore(l, f)``: whether that was ended here.
+
+        A lock alone is not: who restores interrupts must have turned them off.
+        """
+        family, whole = self.family(effect.resource), self.values.make("&g", "")
+        found = {part: at for part in family.parts for at in (whole, obj) if self.find(st, part, at)[0] >= 0}
+        if not found or (family.kind == "lock" and family.parts[-1] not in found):
             return False
-        for part in parts:
-            at = whole if part == parts[-1] else obj
-            if self.find(st, part, at)[0] >= 0:
-                self.release(st, effect._replace(resource=part), at, result, pos, name, subject)
+        for part, at in found.items():
+            self.release(st, effect._replace(resource=part), at, result, pos, name, subject)
         return True
+
+    def _split(self, st: State, part: str, obj: Value) -> None:
+        """``clk_prepare_enable(c); ... clk_disable(c)``: a part of what was taken at once ends, the others go on."""
+        for at, hold in enumerate(st.holds):
+            family = self.family(hold.family)
+            site = self.log.sites.get((hold.site, hold.family))
+            if part in family.parts and family.kind == "pair" and hold.obj == obj and site is not None:
+                for name in family.parts:
+                    self.log.sites.setdefault((hold.site, name), site._replace(family=name))
+                pieces = (hold._replace(family=name) for name in family.parts)
+                st.holds = (*st.holds[:at], *pieces, *st.holds[at + 1 :])
+                return
 
     def _share_given_up(self, st: State, counter: Value, result: Value) -> None:
         """The count inside memory of this function's own went down: only who hears that it was the last must free."""
@@ -201,7 +215,8 @@ class Holds(Matching):
             kept = self.conditional(st, hold, result, ANY & ~effect.when)
             rest = rest if kept is None else (*rest, kept._replace(ending="inferred" in effect.flags))
         st.holds = rest
-        st.mark("release", pos, name, site=hold.site)
+        left = any((h.site, h.obj) == (hold.site, hold.obj) and h.family != hold.family for h in rest)
+        st.mark("release", pos, name, site=-1 if left else hold.site)  # ``clk_disable()`` leaves it prepared
 
     def conditional(self, st: State, hold: Hold, result: Value, mask: int) -> Hold | None:
         """``hold`` as it is after a call that ends it unless its ``result`` is in ``mask``."""
