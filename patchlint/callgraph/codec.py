@@ -7,7 +7,7 @@ from typing import Any
 
 from patchlint.effects import Effect, Place, Summary
 
-VERSION = 32
+VERSION = 33
 """Raised when what is inferred changes its meaning."""
 
 

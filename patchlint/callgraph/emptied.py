@@ -42,8 +42,9 @@ def let_go(report: PathReport, callees: Callees) -> tuple[str, ...]:
     for event in report.events:
         family = callees.family(event.family) if event.kind == "underflow" else None
         if family is not None and family.kind in ("lock", "rcu", "pair") and event.family not in found:
+            entered = any(name == event.family for _, name in report.sites)
             without = (e for e in report.exits if all(hold.family != event.family for hold in e.holds))
-            if any(_passes(leaving, {event.pos}) for leaving in without):
+            if not entered or any(_passes(leaving, {event.pos}) for leaving in without):
                 found.add(event.family)
     return tuple(sorted(found))
 

@@ -80,7 +80,7 @@ def _plain(leak: Standing) -> bool:
     """
     hold, since = leak.hold, marks_since(leak.path, leak.hold.site)
     handed_on = any(site == hold.site for site, _ in leak.report.kept) or any(m.kind == "undo" for m in since)
-    loose = hold.stored or hold.lost or hold.doubt or handed_on
+    loose = hold.stored or hold.lost or hold.doubt or handed_on or _of_two_turns(leak)
     guessed = SHOWN in leak.site.flags or not leak.evidence.contrast or leak.exit.guessed or _with_callees(leak)
     short = sum(m.kind == "if" for m in since) <= _BELIEVED
     return short and not loose and not guessed and (leak.evidence.error or _ends_with_call(leak))
@@ -92,6 +92,11 @@ def _ends_with_call(leak: Standing) -> bool:
     if family.name in handed.get("by_others", ()):
         return False
     return family.kind not in ("mem", "pair") or family.name in handed.get("travels", ())
+
+
+def _of_two_turns(leak: Standing) -> bool:
+    """Taken twice at one place of a loop: what is left may be what an earlier turn has put somewhere."""
+    return sum(m.kind == "acquire" and m.pos == leak.hold.site for m in leak.path) > 1
 
 
 def _with_callees(leak: Standing) -> bool:
@@ -126,6 +131,10 @@ def _doubtful(leak: Standing) -> bool:
         return True
     if not site.subject.isidentifier() and made_when_missing(ctx, site, leak.path):
         return True  # a flag beside it tells whoever comes next that it is there
+    if _of_two_turns(leak) and any(
+        m.kind == "release" and m.site == hold.site for m in marks_since(leak.path, hold.site)
+    ):
+        return True  # this turn's is ended, those of earlier ones stay
     if _asked_again(leak) or (not evidence.contrast and earlier_turn(leak.report, hold, leak.path)):
         return True
     if leak.family.kind == "pair" and not evidence.contrast and not _ended_in_file(leak):

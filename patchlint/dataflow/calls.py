@@ -250,12 +250,18 @@ class Calls(MacroActs, Keeping):
         if max(handler, data) >= len(args):
             return
         later = self.callees.summary(function_named(expr.args[handler]))
+        if later is None:
+            return
         mask = next((effect.when for effect in summary.effects if effect.action == "take"), ANY)
-        for effect in later.effects if later is not None else ():
+        for effect in later.effects:
             if effect.action in ("release", "take") and effect.place.index == 0 and not effect.place.deref:
                 obj = self._object(st, expr, [args[data]], effect.place, result, {})
                 if obj is not None:
                     self.holds.take(st, obj, result=result, mask=mask)
+        perhaps = {*later.may_end} - {effect.resource for effect in later.effects}
+        for hold in st.holds:
+            if hold.family in perhaps and self.leads_to(st, args[data], hold.obj):
+                self.holds.take(st, hold.obj, result=result, mask=mask)
 
     def _empty(self, st: State, args: list[Value], place: Place) -> bool:
         """Whether an out-parameter is NULL before the call: what it holds afterwards comes from there."""

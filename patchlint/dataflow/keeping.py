@@ -88,6 +88,13 @@ class Keeping:
             "registers" in effect.flags or self.holds.family(effect.resource).sort == "reg"
         )
 
+    def leads_to(self, st: State, owner: Value, value: Value) -> bool:
+        """Whether ``value`` is found by way of ``owner``: read from it, or put there."""
+        values = self.machine.values
+        if not values.leaves[owner].isdisjoint(values.leaves[value]):
+            return True
+        return any(kept == value and values.root[at] == values.root[owner] for at, kept in st.mem.items())
+
     def _absorb(self, st: State, args: list[Value]) -> None:
         """What a structure holds that describes a new thing belongs to that thing (``dma_buf_export(&info)``)."""
         given = set[Value]().union(*(self._inside_local(st, value) for value in args))

@@ -266,3 +266,44 @@ def test_the_call_that_gave_nothing_tells_why() -> None:
 }
 """
     assert [one.confidence for one in findings(code % "!skb", mode="tree")] == ["high"]
+
+
+def test_what_earlier_turns_made_stays() -> None:
+    code = """int f(struct lamp *lamp)
+{
+	struct wick *wick;
+	int i, err;
+
+	for (i = 0; i < 4; i++) {
+		wick = kzalloc(sizeof(*wick), GFP_KERNEL);
+		if (!wick)
+			return -ENOMEM;
+		%s
+		err = usb_submit_urb(lamp->urb, GFP_KERNEL);
+		if (err) {
+			kfree(wick);
+			return err;
+		}
+	}
+	return 0;
+}
+"""
+    assert "high" not in [one.confidence for one in findings(code % "lamp->seen++;", mode="tree")]
+    asked = "if (lamp->dark)\n\t\t\treturn -EIO;"
+    assert "high" in [one.confidence for one in findings(code % asked, mode="tree")]
+
+
+def test_a_group_of_managed_things_goes_with_its_device() -> None:
+    code = """int f(struct device *dev, struct lamp *lamp)
+{
+	void *group = devres_open_group(dev, NULL, GFP_KERNEL);
+
+	if (!group)
+		return -ENOMEM;
+	if (lamp->dark)
+		return -EIO;
+	devres_release_group(dev, group);
+	return 0;
+}
+"""
+    assert not findings(code, mode="tree")
