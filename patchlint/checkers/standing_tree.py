@@ -81,9 +81,11 @@ def _plain(leak: Standing) -> bool:
     hold, since = leak.hold, marks_since(leak.path, leak.hold.site)
     handed_on = any(site == hold.site for site, _ in leak.report.kept) or any(m.kind == "undo" for m in since)
     loose = hold.stored or hold.lost or hold.doubt or handed_on or _of_two_turns(leak)
-    guessed = SHOWN in leak.site.flags or not leak.evidence.contrast or leak.exit.guessed or _with_callees(leak)
+    guessed = leak.exit.guessed or not leak.evidence.contrast or not leak.site.flags.isdisjoint((SHOWN, "weak"))
     short = sum(m.kind == "if" for m in since) <= _BELIEVED
-    return short and not loose and not guessed and (leak.evidence.error or _ends_with_call(leak))
+    if loose or guessed or _with_callees(leak):
+        return False
+    return short and (leak.evidence.error or _ends_with_call(leak))
 
 
 def _ends_with_call(leak: Standing) -> bool:
