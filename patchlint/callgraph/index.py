@@ -6,8 +6,10 @@ overlay (the images a series makes) stand before those of the tree.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha1
 
 from patchlint.callgraph.names import choose, include_paths
 from patchlint.callgraph.scan import CallSite, Definition, FileScan
@@ -15,6 +17,8 @@ from patchlint.callgraph.store import NoStore, Store
 from patchlint.callgraph.words import CALLED, DEFINED, EXPORTED, token, tokens
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_VERSION = 1
+"""Raised when what counts as a definition changes: where names are defined is remembered between runs."""
 _KEPT_SCANS = 600
 """Scanned files kept in memory, about 30 kB each."""
 
@@ -108,12 +112,32 @@ class TreeIndex:
             changed = self._overlay.files
             if self._plain is not None:
                 kept = [found for found in self._plain.definitions(name) if found.file not in changed]
-                paths: Iterable[str] = self._overlay.with_token(token(name, DEFINED))
+                kept += self._defined(name, self._overlay.with_token(token(name, DEFINED)))
+                self._definitions[name] = tuple(sorted(kept, key=_place))
             else:
-                kept, paths = [], self.files_with(token(name, DEFINED))
-            kept += (found for scan in self.scanned(paths) for found in scan.defined(name))
-            self._definitions[name] = tuple(sorted(kept, key=lambda found: (found.file, found.start)))
+                known = self.store.state and not changed
+                self._definitions[name] = self._remembered(name) if known else self._looked_up(name)
         return self._definitions[name]
+
+    def _looked_up(self, name: str) -> tuple[Definition, ...]:
+        return tuple(sorted(self._defined(name, self.files_with(token(name, DEFINED))), key=_place))
+
+    def _remembered(self, name: str) -> tuple[Definition, ...]:
+        """From an earlier run that saw the tree in this state, else looked up now."""
+        parts = "\0".join((str(_VERSION), self.store.state, name))
+        key = sha1(parts.encode(), usedforsecurity=False).digest()
+        text = self.store.remembered("defined", key)
+        try:
+            if text is not None:
+                return tuple(Definition(*row) for row in json.loads(text))
+        except (ValueError, TypeError):
+            pass  # a row of another version: looked up and written again
+        found = self._looked_up(name)
+        self.store.remember("defined", key, json.dumps(found, separators=(",", ":")))
+        return found
+
+    def _defined(self, name: str, paths: Iterable[str]) -> Iterator[Definition]:
+        return (found for scan in self.scanned(paths) for found in scan.defined(name))
 
     def resolve(self, name: str, from_file: str = "") -> tuple[Definition, ...]:
         """The definitions that ``name`` may mean in ``from_file``: its own, those it includes, the global ones."""
@@ -177,3 +201,7 @@ class TreeIndex:
     def exported(self, name: str) -> bool:
         """Whether a module may use it: some file says ``EXPORT_SYMBOL*(name)``."""
         return bool(self.files_with(token(name, EXPORTED)))
+
+
+def _place(found: Definition) -> tuple[str, int]:
+    return (found.file, found.start)

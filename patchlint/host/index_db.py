@@ -264,7 +264,7 @@ class Database:
                 connection.execute("DELETE FROM segment WHERE id = ?", (one.id,))
             # Their numbers will be given anew: no tree and nothing named after its state may speak of the old ones.
             connection.execute("DELETE FROM tree")
-            connection.execute("DELETE FROM memory WHERE kind = 'summary'")
+            connection.execute("DELETE FROM memory WHERE kind IN ('summary', 'defined')")
 
     def close(self) -> None:
         """Close the file."""

@@ -481,7 +481,7 @@ def test_the_overlay_changes_what_unchanged_callers_do(models: Models) -> None:
 def test_what_is_remembered_is_what_was_inferred(models: Models) -> None:
     store = MemoryStore({"lib/o.c": WRAPPER, "lib/i.c": INNER % "of_node_put"})
     first = TreeCallees(models, TreeIndex(store), "digest").summary("outer", FILE)
-    assert {kind for kind, _ in store.memory} == {"flow", "summary"}
+    assert {kind for kind, _ in store.memory} == {"flow", "summary", "defined"}
     assert TreeCallees(models, TreeIndex(store), "digest").summary("outer", FILE) == first
     store.memory = dict.fromkeys(store.memory, "[1, damaged")
     assert TreeCallees(models, TreeIndex(store), "digest").summary("outer", FILE) == first

@@ -18,6 +18,8 @@ RULESET = load_ruleset()
 class Files:
     """A store of the index that holds a dictionary."""
 
+    state = ""
+
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = {path: text.encode() for path, text in files.items()}
 
