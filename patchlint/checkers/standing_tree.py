@@ -111,8 +111,7 @@ def _with_callees(leak: Standing) -> bool:
 def _by_design(leak: Standing) -> bool:
     site, exit_ = leak.site, leak.exit
     return (
-        (site.by == "given" and leak.hold.stored)
-        or _kept_by_result(leak)
+        _kept_by_result(leak)
         or _goes_with_result(exit_, site, leak.family)
         or site.call in leak.ctx.ruleset.models.table("unpaired").get("starts", ())
         or ((SHOWN in site.flags or _set_up_inside(leak) or _begun_here(leak)) and _object_put(leak))
