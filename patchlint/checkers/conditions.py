@@ -150,11 +150,8 @@ def _simplified(terms: set[Term]) -> Condition:
         return frozenset((frozenset.intersection(*terms),))
     atoms = {atom: 1 << at for at, atom in enumerate(sorted({lit.atom for term in terms for lit in term}))}
     known: dict[tuple[int, bool], Lit] = {}
-    for term in terms:
-        for lit in term:
-            place = atoms[lit.atom], lit.holds
-            if place not in known or known[place].old:
-                known[place] = lit
+    for lit in sorted(set[Lit]().union(*terms), key=_rank):
+        known.setdefault((atoms[lit.atom], lit.holds), lit)
     work = {_mask(term, atoms) for term in terms}
     while True:
         step = _merged(work)
@@ -164,6 +161,11 @@ def _simplified(terms: set[Term]) -> Condition:
     if len(work) > MAX_TERMS:
         return frozenset((frozenset.intersection(*terms),))
     return frozenset(_term(mask, known, len(atoms)) for mask in work)
+
+
+def _rank(lit: Lit) -> tuple[bool, str, list[str]]:
+    """Which of several literals of one atom stands for all: one that is not old, and always the same one."""
+    return lit.old, lit.kind, sorted(lit.roots)
 
 
 def _mask(term: Term, atoms: Mapping[str, int]) -> _Mask:

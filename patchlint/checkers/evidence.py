@@ -341,6 +341,12 @@ def handed_back(report: PathReport, site: Site, family: Family) -> bool:
     return any(family.kind == "rcu" or (family.kind == "lock" and e.subject == site.subject) for e in before)
 
 
+def goes_with_result(exit_: Exit, site: Site, family: Family) -> bool:
+    """The function returns what it has locked, or the object that the lock is in, to a caller who unlocks it."""
+    inside = re.match(rf"[&*(]*{re.escape(exit_.text)}(?:->|\.|$)", site.subject)
+    return family.kind == "lock" and exit_.text.isidentifier() and inside is not None
+
+
 def lone(ctx: FunctionContext, exit_: Exit) -> bool:
     """Nothing else that counts is left: a function that leaves several things on and undoes none has a counterpart."""
     left = (ctx.callees.family(hold.family) for hold in exit_.holds if not hold.owned)

@@ -22,6 +22,7 @@ from patchlint.checkers.evidence import (
     earlier_turn,
     fails_silently,
     given_back_at_end,
+    goes_with_result,
     handed_back,
     helper_may_undo,
     kept_in_loop,
@@ -181,7 +182,7 @@ def _judge_section(
 ) -> Confidence | None:  # fmt: skip
     if _by_contract(ctx, family, site, report):
         return None
-    if handed_back(report, site, family):
+    if handed_back(report, site, family) or goes_with_result(exit_, site, family):
         return None
     if not ended:
         if site.where:

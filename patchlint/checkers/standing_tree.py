@@ -261,12 +261,10 @@ def _kept_by_result(leak: Standing) -> bool:
 
 
 def _goes_with_result(exit_: Exit, site: Site, family: Family) -> bool:
-    """The function returns what it holds inside of another value, or the object that it has locked."""
+    """The function returns what it holds inside of another value."""
     subject = site.subject.lstrip("&*")
-    if not subject.isidentifier() or family.kind == "rcu":
+    if not subject.isidentifier() or family.kind in ("rcu", "lock"):
         return False
-    if family.kind == "lock":
-        return exit_.text == subject
     if site.by != "result" or re.search(r"\w\(", exit_.text):
         return False
     return re.search(rf"\W{subject}\b|\b{subject}\W", exit_.text) is not None

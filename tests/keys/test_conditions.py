@@ -1,6 +1,6 @@
 """Conditions keep their truth when they are simplified."""
 
-from itertools import product
+from itertools import combinations, product
 
 from hypothesis import given as examples
 from hypothesis import strategies as st
@@ -74,3 +74,10 @@ def test_agreement_looks_at_lasting_state_only() -> None:
 
 def test_keeping_no_kind_leaves_no_condition() -> None:
     assert keep(when("a", "b"), frozenset(("param",))) == ALWAYS
+
+
+def test_of_two_tellings_of_one_test_always_the_same_stands_for_both() -> None:
+    for first, second in combinations("pqrstuvw", 2):
+        a, again = (Lit("a", True, "field", frozenset((root,))) for root in (first, second))
+        joined = either(frozenset((frozenset((again, lit("b"))), frozenset((a, lit("!b"))))))
+        assert joined == frozenset((frozenset((a,)),))
